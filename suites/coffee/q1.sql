@@ -1,0 +1,8 @@
+-- Id and amount of the transactions of 2024-2025, from 06:00:00 to 23:00:00 (both included), of at
+-- least 75.
+SELECT transaction_id, final_amount
+FROM transactions
+WHERE final_amount >= 75
+  AND created_at >= TIMESTAMP '2024-01-01 00:00:00'
+  AND created_at < TIMESTAMP '2026-01-01 00:00:00'
+  AND CAST(created_at AS TIME) BETWEEN TIME '06:00:00' AND TIME '23:00:00'

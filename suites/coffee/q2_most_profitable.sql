@@ -1,0 +1,22 @@
+-- For each month of 2024-2025, the item that brought most (sum of subtotal; ties: lower item_id), by
+-- name. The sub-select is q2_best_selling's, letter by letter: one stage answers both.
+SELECT to_char(best.month, '%Y-%m') AS month, menu_items.item_name, best.profit
+FROM (
+    SELECT
+        month, item_id, profit,
+        row_number() OVER (PARTITION BY month ORDER BY profit DESC, item_id) AS place
+    FROM (
+        SELECT
+            date_trunc('month', created_at) AS month,
+            item_id,
+            sum(quantity) AS quantity,
+            sum(subtotal) AS profit
+        FROM transaction_items
+        WHERE created_at >= TIMESTAMP '2024-01-01 00:00:00'
+          AND created_at < TIMESTAMP '2026-01-01 00:00:00'
+        GROUP BY date_trunc('month', created_at), item_id
+        HAVING sum(quantity) > 0 AND sum(subtotal) > 0
+    ) AS sold
+) AS best
+JOIN menu_items ON menu_items.item_id = best.item_id
+WHERE best.place = 1

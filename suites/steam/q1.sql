@@ -1,0 +1,7 @@
+-- How many games run on each platform, and how many games there are.
+SELECT
+    count(*) FILTER (WHERE windows) AS windows,
+    count(*) FILTER (WHERE linux) AS linux,
+    count(*) FILTER (WHERE mac) AS mac,
+    count(*) AS total
+FROM games
