@@ -1,0 +1,318 @@
+//! `suite.toml`: from its text to checked tables, parameters and queries.
+//!
+//! Unknown keys are errors, and every error names the file and the line.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::params::{Param, ParamType, ParamValue};
+use crate::{At, Column, ColumnType, Error, Table};
+
+pub(crate) const FILE: &str = "suite.toml";
+
+/// A manifest that passed every check which needs no other file.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    pub title: String,
+    pub params: Vec<Param>,
+    pub tables: Vec<Table>,
+    pub queries: Vec<QueryEntry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct QueryEntry {
+    pub name: String,
+    pub group: Option<String>,
+    pub title: String,
+    pub file: String,
+}
+
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Manifest, Error> {
+    let source = Source { path, text };
+    let raw: RawManifest = toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        source.bad(offset, error.message())
+    })?;
+    source.refuse_duplicates("table", raw.table.iter().map(|table| &table.name))?;
+    source.refuse_duplicates("query", raw.query.iter().map(|query| &query.name))?;
+    Ok(Manifest {
+        title: raw.title,
+        params: collect(raw.params, |(name, param)| source.param(name, param))?,
+        tables: collect(raw.table, |table| source.table(table))?,
+        queries: collect(raw.query, |query| source.query(query))?,
+    })
+}
+
+fn collect<T, U>(
+    raw: impl IntoIterator<Item = T>,
+    check: impl Fn(T) -> Result<U, Error>,
+) -> Result<Vec<U>, Error> {
+    raw.into_iter().map(check).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawManifest {
+    title: String,
+    #[serde(default)]
+    params: BTreeMap<Spanned<String>, RawParam>,
+    #[serde(default)]
+    table: Vec<RawTable>,
+    #[serde(default)]
+    query: Vec<RawQuery>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawParam {
+    default: Option<ParamValue>,
+    r#type: Option<ParamType>,
+    description: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTable {
+    name: Spanned<String>,
+    files: Vec<String>,
+    fields: Option<usize>,
+    columns: Vec<RawColumn>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawColumn {
+    name: Spanned<String>,
+    at: Option<usize>,
+    header: Option<String>,
+    r#type: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQuery {
+    name: Spanned<String>,
+    group: Option<String>,
+    title: String,
+    file: String,
+}
+
+/// The manifest's text, for errors that say where.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn param(&self, name: Spanned<String>, raw: RawParam) -> Result<Param, Error> {
+        let ty = match (&raw.default, raw.r#type) {
+            (Some(default), None) => default.ty(),
+            (None, Some(ty)) => ty,
+            _ => {
+                let message = "a parameter has either a default, whose type is its own, or a type";
+                return Err(self.bad(name.span().start, message));
+            }
+        };
+        Ok(Param {
+            name: name.into_inner(),
+            ty,
+            default: raw.default,
+            description: raw.description,
+        })
+    }
+
+    fn table(&self, raw: RawTable) -> Result<Table, Error> {
+        if raw.files.is_empty() {
+            return Err(self.bad(raw.name.span().start, "a table needs a file pattern"));
+        }
+        self.refuse_duplicates("column", raw.columns.iter().map(|column| &column.name))?;
+        Ok(Table {
+            name: raw.name.into_inner(),
+            files: raw.files,
+            fields: raw.fields,
+            columns: collect(raw.columns, |column| self.column(column))?,
+        })
+    }
+
+    fn column(&self, raw: RawColumn) -> Result<Column, Error> {
+        let ty = parse_type(raw.r#type.get_ref()).ok_or_else(|| Error::UnknownType {
+            path: self.path.to_path_buf(),
+            line: self.line(raw.r#type.span().start),
+            column: raw.name.get_ref().clone(),
+            ty: raw.r#type.get_ref().clone(),
+        })?;
+        let at = match (raw.at, raw.header) {
+            (Some(_), Some(_)) => {
+                let message = "a column is read by its position (at) or by its header, not by both";
+                return Err(self.bad(raw.name.span().start, message));
+            }
+            (Some(index), None) => At::Index(index),
+            (None, Some(header)) => At::Header(header),
+            (None, None) => At::Header(raw.name.get_ref().clone()),
+        };
+        Ok(Column { name: raw.name.into_inner(), at, ty })
+    }
+
+    fn query(&self, raw: RawQuery) -> Result<QueryEntry, Error> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let name = raw.name.get_ref();
+        if name.is_empty() || !name.chars().all(plain) {
+            let message =
+                "a query's name is the name of its result's file: letters, digits, _ and -";
+            return Err(self.bad(raw.name.span().start, message));
+        }
+        Ok(QueryEntry {
+            name: raw.name.into_inner(),
+            group: raw.group,
+            title: raw.title,
+            file: raw.file,
+        })
+    }
+
+    fn refuse_duplicates<'n>(
+        &self,
+        what: &'static str,
+        names: impl Iterator<Item = &'n Spanned<String>>,
+    ) -> Result<(), Error> {
+        let mut seen = HashSet::new();
+        for name in names {
+            if !seen.insert(name.get_ref()) {
+                return Err(Error::Duplicate {
+                    path: self.path.to_path_buf(),
+                    line: self.line(name.span().start),
+                    what,
+                    name: name.get_ref().clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn bad(&self, offset: usize, message: &str) -> Error {
+        Error::BadManifest {
+            path: self.path.to_path_buf(),
+            line: self.line(offset),
+            message: message.trim_end().replace('\n', ", "),
+        }
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
+
+fn parse_type(text: &str) -> Option<ColumnType> {
+    Some(match text {
+        "text" => ColumnType::Text,
+        "int" => ColumnType::Int,
+        "float" => ColumnType::Float,
+        "bool" => ColumnType::Bool,
+        "date" => ColumnType::Date,
+        "timestamp" => ColumnType::Timestamp,
+        _ => {
+            let arguments = text.strip_prefix("decimal(")?.strip_suffix(')')?;
+            let (precision, scale) = arguments.split_once(',')?;
+            let precision: u8 = precision.trim().parse().ok()?;
+            let scale: i8 = scale.trim().parse().ok()?;
+            let digits_fit = (1..=38).contains(&precision);
+            let scale_fits = (0..=i16::from(precision)).contains(&i16::from(scale));
+            (digits_fit && scale_fits).then_some(ColumnType::Decimal { precision, scale })?
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+title = "A suite"
+[params.country]
+type = "text"
+description = "whose films"
+[[table]]
+name = "films"
+files = ["a.csv", "b_*.csv"]
+fields = 4
+columns = [
+    { name = "id", at = 0, type = "int" },
+    { name = "score", header = "review/score", type = "decimal(10, 2)" },
+    { name = "day", type = "date" },
+]
+[[query]]
+name = "q1"
+title = "Films"
+file = "q1.sql"
+"#;
+
+    fn parsed(text: &str) -> Result<Manifest, Error> {
+        parse(Path::new("s/suite.toml"), text)
+    }
+
+    /// The code and the message after one edit of a good manifest.
+    fn refused(good: &str, bad: &str) -> (&'static str, String) {
+        assert!(GOOD.contains(good));
+        let error = parsed(&GOOD.replacen(good, bad, 1)).unwrap_err();
+        (error.code(), error.to_string())
+    }
+
+    #[test]
+    fn a_manifest_becomes_typed() {
+        let manifest = parsed(GOOD).unwrap();
+        let [id, score, day] = manifest.tables[0].columns.as_slice() else {
+            panic!("three columns");
+        };
+        assert_eq!((&id.at, id.ty), (&At::Index(0), ColumnType::Int));
+        assert_eq!(score.at, At::Header("review/score".to_string()));
+        let (precision, scale) = (10, 2);
+        assert_eq!(score.ty, ColumnType::Decimal { precision, scale });
+        assert_eq!(day.at, At::Header("day".to_string()));
+        assert_eq!(manifest.params[0].ty, ParamType::Text);
+        assert_eq!(manifest.tables[0].fields, Some(4));
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let (code, message) = refused("fields = 4", "field = 4");
+        assert_eq!(code, "CDL-1103");
+        assert!(message.starts_with("s/suite.toml:9: unknown field `field`"), "{message}");
+    }
+
+    #[test]
+    fn a_missing_key_is_refused_with_its_line() {
+        let (code, message) = refused("file = \"q1.sql\"", "");
+        assert_eq!(code, "CDL-1103");
+        assert!(message.starts_with("s/suite.toml:15: missing field `file`"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_type_is_refused_with_its_line() {
+        let (code, message) = refused("\"date\"", "\"day\"");
+        assert_eq!(code, "CDL-1104");
+        assert_eq!(message, "s/suite.toml:13: column `day` has unknown type `day`");
+        assert_eq!(refused("decimal(10, 2)", "decimal(39,2)").0, "CDL-1104");
+        assert_eq!(refused("decimal(10, 2)", "decimal(2,3)").0, "CDL-1104");
+    }
+
+    #[test]
+    fn a_name_used_twice_is_refused_with_its_line() {
+        let (code, message) = refused("name = \"day\"", "name = \"id\"");
+        assert_eq!(code, "CDL-1105");
+        assert_eq!(message, "s/suite.toml:13: there is already a column called `id`");
+        let twice = GOOD.to_string() + "[[query]]\nname = 'q1'\ntitle = ''\nfile = ''";
+        assert_eq!(parsed(&twice).unwrap_err().code(), "CDL-1105");
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        assert_eq!(refused("type = \"text\"", "").0, "CDL-1103");
+        assert_eq!(refused("type = \"text\"", "type = \"text\"\ndefault = 3").0, "CDL-1103");
+        assert_eq!(refused("at = 0", "at = 0, header = \"x\"").0, "CDL-1103");
+        assert_eq!(refused("\"q1\"", "\"../q1\"").0, "CDL-1103");
+        assert_eq!(refused("[\"a.csv\", \"b_*.csv\"]", "[]").0, "CDL-1103");
+    }
+}

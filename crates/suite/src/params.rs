@@ -1,0 +1,156 @@
+//! Parameters of a suite: what `$name` in its SQL stands for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::Error;
+use crate::error::nearest;
+
+/// A parameter as the suite declares it. Without a default, it must be given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    pub name: String,
+    pub ty: ParamType,
+    pub default: Option<ParamValue>,
+    pub description: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ParamType {
+    Int,
+    Float,
+    Text,
+    Bool,
+}
+
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(untagged)]
+pub enum ParamValue {
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Bool(bool),
+}
+
+/// The value of every declared parameter: what was given (`name=value` each), or its default.
+pub(crate) fn assign(
+    declared: &[Param],
+    given: &[impl AsRef<str>],
+) -> Result<BTreeMap<String, ParamValue>, Error> {
+    let mut values = BTreeMap::new();
+    for assignment in given {
+        let assignment = assignment.as_ref();
+        let (name, text) = assignment
+            .split_once('=')
+            .ok_or_else(|| Error::NotAnAssignment { text: assignment.to_string() })?;
+        let param = declared.iter().find(|param| param.name == name).ok_or_else(|| {
+            Error::UnknownParam {
+                name: name.to_string(),
+                nearest: nearest(name, declared.iter().map(|param| param.name.as_str())),
+            }
+        })?;
+        let value = param.ty.parse(text).ok_or_else(|| Error::WrongParamType {
+            name: name.to_string(),
+            value: text.to_string(),
+            ty: param.ty,
+        })?;
+        values.insert(name.to_string(), value);
+    }
+    for param in declared {
+        if values.contains_key(&param.name) {
+            continue;
+        }
+        let default = param.default.clone().ok_or_else(|| Error::MissingParam {
+            name: param.name.clone(),
+            ty: param.ty,
+            description: param.description.clone(),
+        })?;
+        values.insert(param.name.clone(), default);
+    }
+    Ok(values)
+}
+
+impl ParamType {
+    fn parse(self, text: &str) -> Option<ParamValue> {
+        match self {
+            Self::Int => text.parse().ok().map(ParamValue::Int),
+            Self::Float => text.parse().ok().map(ParamValue::Float),
+            Self::Bool => text.parse().ok().map(ParamValue::Bool),
+            Self::Text => Some(ParamValue::Text(text.to_string())),
+        }
+    }
+}
+
+impl ParamValue {
+    pub fn ty(&self) -> ParamType {
+        match self {
+            Self::Int(_) => ParamType::Int,
+            Self::Float(_) => ParamType::Float,
+            Self::Text(_) => ParamType::Text,
+            Self::Bool(_) => ParamType::Bool,
+        }
+    }
+}
+
+impl fmt::Display for ParamType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Text => "text",
+            Self::Bool => "bool",
+        })
+    }
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => value.fmt(f),
+            Self::Bool(value) => value.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn param(name: &str, ty: ParamType, default: Option<ParamValue>) -> Param {
+        Param { name: name.to_string(), ty, default, description: String::new() }
+    }
+
+    fn declared() -> Vec<Param> {
+        vec![
+            param("min_reviews", ParamType::Int, Some(ParamValue::Int(5000))),
+            param("share", ParamType::Float, Some(ParamValue::Float(0.5))),
+            param("country", ParamType::Text, None),
+        ]
+    }
+
+    #[test]
+    fn given_values_replace_defaults_and_keep_their_type() {
+        let values = assign(&declared(), &["share=1", "country=a=b"]).unwrap();
+        assert_eq!(values["min_reviews"], ParamValue::Int(5000));
+        assert_eq!(values["share"], ParamValue::Float(1.0));
+        assert_eq!(values["country"], ParamValue::Text("a=b".to_string()));
+    }
+
+    #[test]
+    fn what_cannot_be_assigned_has_a_code() {
+        let code = |given: &[&str]| assign(&declared(), given).unwrap_err().code();
+        assert_eq!(code(&["min_review=1", "country=x"]), "CDL-1108");
+        assert_eq!(code(&["min_reviews=many", "country=x"]), "CDL-1109");
+        assert_eq!(code(&["min_reviews=1"]), "CDL-1110");
+        assert_eq!(code(&["min_reviews"]), "CDL-1113");
+    }
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_the_nearest() {
+        let error = assign(&declared(), &["min_review=1"]).unwrap_err();
+        assert_eq!(error.hint().unwrap(), "did you mean `min_reviews`?");
+    }
+}
