@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::blocks::{Output, TableFile};
 use crate::people::push_person;
 use crate::prose::{Language, Mood, push_prose, push_title};
-use crate::random::{Permutation, Popularity, Rng, hash, length_like, per_mille, rng};
+use crate::random::{Popularity, Rng, Stream, length_like, per_mille};
 use crate::record::{Record, push_int};
 use crate::{Error, Size, literal};
 
@@ -24,7 +24,7 @@ const CLASSIC_EVERY: u64 = 10;
 
 /// Every so many books is about computers, and one in so many of those about distributed ones.
 const COMPUTERS_EVERY: u64 = 40;
-const DISTRIBUTED_EVERY: u64 = 240;
+const DISTRIBUTED_EVERY: u64 = 120;
 
 const CATEGORIES: &[&str] = &[
     "Fiction",
@@ -57,26 +57,33 @@ pub(crate) fn write(size: Size, output: &mut Output<'_>) -> Result<(), Error> {
         fill: |rows, out| rows.for_each(|book| books.write_row(book, out)),
     })?;
     let popularity = Popularity::new(books.count, 20.0);
+    let reviews = Stream::new(size.seed, "reviews");
     output.write(TableFile {
         name: "Books_rating.csv",
         header: "Id,Title,Price,User_id,profileName,review/helpfulness,review/score,review/time,\
                  review/summary,review/text",
         rows: size.facts(REVIEWS),
         row_bytes: 950,
-        fill: |rows, out| write_reviews(&books, &popularity, rows, out),
+        fill: |rows, out| write_reviews(&books, &popularity, reviews, rows, out),
     })
 }
 
 /// Books, each computed from its number when it is needed.
 struct Books {
-    seed: u64,
     count: u64,
-    titles: Permutation,
+    rows: Stream,
+    worth: Stream,
+    debut: Stream,
 }
 
 impl Books {
     fn new(seed: u64, count: u64) -> Self {
-        Self { seed, count, titles: Permutation::of(count) }
+        Self {
+            count,
+            rows: Stream::new(seed, "books"),
+            worth: Stream::new(seed, "worth"),
+            debut: Stream::new(seed, "debut"),
+        }
     }
 
     fn push_title(&self, out: &mut String, book: u64) {
@@ -86,16 +93,16 @@ impl Books {
                     [(book / DISTRIBUTED_EVERY % 2) as usize],
             );
         }
-        push_title(out, self.titles.of_index(book));
+        push_title(out, book);
     }
 
     /// The stars that most of its reviews are near to.
     fn worth_stars(&self, book: u64) -> u64 {
-        2 + hash(self.seed, "worth", book) % 4
+        2 + self.worth.hash(book) % 4
     }
 
     fn write_row(&self, book: u64, out: &mut Vec<u8>) {
-        let rng = &mut rng(self.seed, "books", book);
+        let rng = &mut self.rows.rng(book);
         let mut title = String::new();
         self.push_title(&mut title, book);
         let mut description = String::new();
@@ -145,7 +152,7 @@ impl Books {
             4 => (rng.u64(..CLASSIC_AUTHORS), rng.u64(1850..2020)),
             _ => {
                 let author = CLASSIC_AUTHORS + rng.u64(..modern_authors);
-                let debut = 1945 + hash(self.seed, "debut", author) % 50;
+                let debut = 1945 + self.debut.hash(author) % 50;
                 (author, debut + rng.u64(..30))
             }
         };
@@ -177,11 +184,17 @@ fn published(year: u64, rng: &mut Rng) -> String {
     }
 }
 
-fn write_reviews(books: &Books, popularity: &Popularity, rows: Range<u64>, out: &mut Vec<u8>) {
+fn write_reviews(
+    books: &Books,
+    popularity: &Popularity,
+    reviews: Stream,
+    rows: Range<u64>,
+    out: &mut Vec<u8>,
+) {
     let mut text = String::new();
     let mut title = String::new();
     for row in rows {
-        let rng = &mut rng(books.seed, "reviews", row);
+        let rng = &mut reviews.rng(row);
         let book = popularity.draw(rng);
         // The middle of three draws, one of which is what the book is worth; most readers are kind.
         let mut stars = [rng.u64(1..=5), rng.u64(3..=5), books.worth_stars(book)];

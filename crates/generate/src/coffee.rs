@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use crate::blocks::{Output, TableFile};
 use crate::literal;
-use crate::random::{Rng, hash, per_mille, rng};
+use crate::random::{Rng, Stream, per_mille};
 use crate::record::Record;
 use crate::{Error, Size};
 
@@ -45,7 +45,12 @@ const MENU: [(&str, &str, u64); 8] = [
 pub(crate) fn write(size: Size, output: &mut Output<'_>) -> Result<(), Error> {
     write_stores(output)?;
     write_menu(output)?;
-    let chain = Chain { seed: size.seed, users: size.facts(USERS).max(2 * MONTHS * MONTHS) };
+    let chain = Chain {
+        users: size.facts(USERS).max(2 * MONTHS * MONTHS),
+        registrations: Stream::new(size.seed, "users"),
+        sales: Stream::new(size.seed, "sales"),
+        regulars: Stream::new(size.seed, "regulars"),
+    };
     let per_month = size.facts(TRANSACTIONS).div_ceil(MONTHS);
     for month in (0..MONTHS).map(Month) {
         let stamp = month.stamp();
@@ -157,8 +162,10 @@ fn push_number(out: &mut String, value: u64, digits: u32) {
 
 /// The whole chain of shops: sales and users, each computed from its number when it is needed.
 struct Chain {
-    seed: u64,
     users: u64,
+    registrations: Stream,
+    sales: Stream,
+    regulars: Stream,
 }
 
 impl Chain {
@@ -168,7 +175,7 @@ impl Chain {
     }
 
     fn write_user(&self, month: Month, id: u64, out: &mut Vec<u8>) {
-        let rng = &mut rng(self.seed, "users", id);
+        let rng = &mut self.registrations.rng(id);
         let mut registered = String::with_capacity(20);
         month.push_moment(&mut registered, rng.u64(1..=month.days()), rng.u64(7 * 3600..23 * 3600));
         let mut birthdate = String::with_capacity(10);
@@ -181,7 +188,7 @@ impl Chain {
     }
 
     fn sale(&self, month: Month, number: u64) -> Sale {
-        let rng = &mut rng(self.seed, "sales", month.0 << 40 | number);
+        let rng = &mut self.sales.rng(month.0 << 40 | number);
         let mut id = String::with_capacity(36);
         for (group, digits) in [8, 4, 4, 4, 12].into_iter().enumerate() {
             if group > 0 {
@@ -205,7 +212,7 @@ impl Chain {
     fn customer(&self, rng: &mut Rng, month: Month, store: u64) -> u64 {
         let registered = self.users_before(month.0 + 1);
         let regular = rng.u64(..60) * rng.u64(..60) / 60;
-        let regular = 1 + hash(self.seed, "regulars", store << 32 | regular) % self.users_before(6);
+        let regular = 1 + self.regulars.hash(store << 32 | regular) % self.users_before(6);
         match per_mille(rng, 150) && regular <= registered {
             true => regular,
             false => rng.u64(1..=registered),

@@ -2,16 +2,23 @@
 
 pub(crate) use fastrand::Rng;
 
-/// A generator for row `row` of the stream of rows called `stream`.
-pub(crate) fn rng(seed: u64, stream: &str, row: u64) -> Rng {
-    Rng::with_seed(hash(seed, stream, row))
-}
+/// A named source of chance: a generator of its own for every row of a table, a number for every item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream(u64);
 
-/// A number that depends on all three and looks like chance.
-pub(crate) fn hash(seed: u64, stream: &str, row: u64) -> u64 {
-    let start = seed ^ 0x9e37_79b9_7f4a_7c15;
-    let named = stream.bytes().fold(start, |hash, byte| mix(hash ^ u64::from(byte)));
-    mix(named ^ mix(row))
+impl Stream {
+    pub(crate) fn new(seed: u64, name: &str) -> Self {
+        Self(name.bytes().fold(mix(seed), |hash, byte| mix(hash ^ u64::from(byte))))
+    }
+
+    pub(crate) fn rng(self, row: u64) -> Rng {
+        Rng::with_seed(self.hash(row))
+    }
+
+    /// A number that always belongs to this item and looks like chance.
+    pub(crate) fn hash(self, item: u64) -> u64 {
+        mix(self.0 ^ mix(item))
+    }
 }
 
 /// SplitMix64's finaliser.
@@ -129,7 +136,7 @@ mod tests {
     #[test]
     fn popularity_follows_its_law() {
         let popularity = Popularity::new(100, 1.0);
-        let mut rng = rng(1, "test", 0);
+        let mut rng = Stream::new(1, "test").rng(0);
         let mut draws = vec![0_u32; 100];
         for _ in 0..200_000 {
             draws[popularity.draw(&mut rng) as usize] += 1;
@@ -145,7 +152,7 @@ mod tests {
 
     #[test]
     fn streams_and_rows_are_independent() {
-        let first = |stream, row| rng(7, stream, row).u64(..);
+        let first = |stream, row| Stream::new(7, stream).rng(row).u64(..);
         assert_ne!(first("a", 0), first("b", 0));
         assert_ne!(first("a", 0), first("a", 1));
         assert_eq!(first("a", 1), first("a", 1));

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::blocks::{Output, TableFile};
 use crate::prose::{Language, Mood, push_prose, push_title};
-use crate::random::{Permutation, Popularity, Rng, hash, length_like, per_mille, pick, rng};
+use crate::random::{Permutation, Popularity, Rng, Stream, length_like, per_mille, pick};
 use crate::record::Record;
 use crate::{Error, Size, literal};
 
@@ -42,8 +42,12 @@ const GENRES: &[(&str, u32)] = &[
 const REVIEW_LENGTHS: [usize; 6] = [12, 29, 105, 311, 762, 3246];
 
 pub(crate) fn write(size: Size, output: &mut Output<'_>) -> Result<(), Error> {
-    let games = Games { seed: size.seed, ids: Permutation::of(size.dimension(GAMES)) };
     let count = size.dimension(GAMES);
+    let games = Games {
+        rows: Stream::new(size.seed, "games"),
+        dislike: Stream::new(size.seed, "dislike"),
+        ids: Permutation::of(count),
+    };
     output.write(TableFile {
         name: "games.csv",
         header: GAMES_HEADER,
@@ -52,18 +56,20 @@ pub(crate) fn write(size: Size, output: &mut Output<'_>) -> Result<(), Error> {
         fill: |rows, out| rows.for_each(|row| games.write_row(row, out)),
     })?;
     let popularity = Popularity::new(count, 10.0);
+    let reviews = Stream::new(size.seed, "reviews");
     output.write(TableFile {
         name: "reviews.csv",
         header: "app_id,app_name,review_text,review_score,review_votes",
         rows: size.facts(REVIEWS),
         row_bytes: 340,
-        fill: |rows, out| write_reviews(&games, &popularity, rows, out),
+        fill: |rows, out| write_reviews(&games, &popularity, reviews, rows, out),
     })
 }
 
 /// The games, each computed from its number when it is needed.
 struct Games {
-    seed: u64,
+    rows: Stream,
+    dislike: Stream,
     ids: Permutation,
 }
 
@@ -73,17 +79,17 @@ impl Games {
     }
 
     fn push_name(&self, out: &mut String, game: u64) {
-        push_title(out, self.ids.of_index(game) * 7);
+        push_title(out, game);
     }
 
     /// How many reviews of a thousand are negative.
     fn dislike_per_mille(&self, game: u64) -> u32 {
-        let roll = (hash(self.seed, "dislike", game) % 1000) as u32;
+        let roll = (self.dislike.hash(game) % 1000) as u32;
         40 + roll * roll / 2500
     }
 
     fn write_row(&self, game: u64, out: &mut Vec<u8>) {
-        let rng = &mut rng(self.seed, "games", game);
+        let rng = &mut self.rows.rng(game);
         let mut text = String::new();
         let mut field = |fill: &mut dyn FnMut(&mut String, &mut Rng), rng: &mut Rng| {
             text.clear();
@@ -123,10 +129,16 @@ impl Games {
     }
 }
 
-fn write_reviews(games: &Games, popularity: &Popularity, rows: Range<u64>, out: &mut Vec<u8>) {
+fn write_reviews(
+    games: &Games,
+    popularity: &Popularity,
+    reviews: Stream,
+    rows: Range<u64>,
+    out: &mut Vec<u8>,
+) {
     let (mut name, mut text) = (String::new(), String::new());
     for row in rows {
-        let rng = &mut rng(games.seed, "reviews", row);
+        let rng = &mut reviews.rng(row);
         let game = popularity.draw(rng);
         let negative = per_mille(rng, games.dislike_per_mille(game));
         name.clear();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::films::Films;
 use crate::literal;
 use crate::people::{push_argentine, push_person};
-use crate::random::{Rng, per_mille, pick, rng};
+use crate::random::{Rng, Stream, per_mille, pick};
 use crate::record::Record;
 
 /// Every so many films has a crew of more than 128 KiB.
@@ -38,8 +38,8 @@ const CHARACTERS: &[&str] = &[
     "Boy on the Train (uncredited)",
 ];
 
-pub(super) fn write_row(films: &Films, film: u64, out: &mut Vec<u8>) {
-    let rng = &mut rng(films.seed, "credits", film);
+pub(super) fn write_row(films: &Films, credits: Stream, film: u64, out: &mut Vec<u8>) {
+    let rng = &mut credits.rng(film);
     let (mut cast, mut crew) = ("[".to_string(), "[".to_string());
     for order in 0..rng.u32(..25) {
         push_actor(&mut cast, rng, order, films.is_argentine(film));

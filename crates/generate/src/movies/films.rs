@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::literal;
 use crate::prose::{Language, Mood, push_prose, push_title};
-use crate::random::{Permutation, Rng, hash, per_mille, rng};
+use crate::random::{Permutation, Rng, Stream, per_mille};
 use crate::record::Record;
 
 pub(super) const HEADER: &str = "adult,belongs_to_collection,budget,genres,homepage,id,imdb_id,\
@@ -48,14 +48,20 @@ const COPRODUCED_EVERY: u64 = 57;
 const REPEATED_EVERY: u64 = 307;
 
 pub(super) struct Films {
-    pub seed: u64,
     pub count: u64,
+    rows: Stream,
+    worth: Stream,
     ids: Permutation,
 }
 
 impl Films {
     pub(super) fn new(seed: u64, count: u64) -> Self {
-        Self { seed, count, ids: Permutation::of(count) }
+        Self {
+            count,
+            rows: Stream::new(seed, "films"),
+            worth: Stream::new(seed, "worth"),
+            ids: Permutation::of(count),
+        }
     }
 
     /// Always even.
@@ -81,7 +87,7 @@ impl Films {
 
     /// What most of its ratings are near to, in halves.
     pub(super) fn worth_halves(&self, film: u64) -> u64 {
-        2 + hash(self.seed, "worth", film) % 9
+        2 + self.worth.hash(film) % 9
     }
 
     /// Three of all rows have a line break after their overview, outside of quotes.
@@ -118,12 +124,12 @@ impl Films {
     }
 
     pub(super) fn write_row(&self, film: u64, out: &mut Vec<u8>) {
-        let rng = &mut rng(self.seed, "films", film);
+        let rng = &mut self.rows.rng(film);
         let id = self.id(film);
         let mut countries = String::new();
         let language = self.push_countries(&mut countries, film, rng);
         let mut title = String::new();
-        push_title(&mut title, film * 11 + 3);
+        push_title(&mut title, film);
         let mut overview = String::new();
         let mood = [Mood::Good, Mood::Bad, Mood::Mixed][rng.usize(..3)];
         let length = 80 + rng.usize(..450);
@@ -188,11 +194,14 @@ fn poster_path(rng: &mut Rng) -> String {
 
 /// Budget and revenue: often zero, sometimes with a fraction that means nothing.
 fn money(rng: &mut Rng) -> (String, String) {
-    let mut amount = |zero_per_mille| match per_mille(rng, zero_per_mille) {
-        true => "0".to_string(),
-        false => (rng.u64(1..40_000) * rng.u64(1..5_000)).to_string(),
-    };
-    let (budget, mut revenue) = (amount(450), amount(500));
+    let spent = rng.u64(1..40_000) * rng.u64(1..5_000);
+    let earned = spent * rng.u64(5..600) / 100;
+    let mut unless_unknown =
+        |amount: u64, unknown_per_mille| match per_mille(rng, unknown_per_mille) {
+            true => "0".to_string(),
+            false => amount.to_string(),
+        };
+    let (budget, mut revenue) = (unless_unknown(spent, 450), unless_unknown(earned, 400));
     if per_mille(rng, 150) {
         revenue.push_str(".0");
     }

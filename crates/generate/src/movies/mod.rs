@@ -12,7 +12,7 @@ mod films;
 use std::ops::Range;
 
 use crate::blocks::{Output, TableFile};
-use crate::random::{Popularity, per_mille, rng};
+use crate::random::{Popularity, Stream, per_mille};
 use crate::record::Record;
 use crate::{Error, Size};
 
@@ -30,26 +30,34 @@ pub(crate) fn write(size: Size, output: &mut Output<'_>) -> Result<(), Error> {
         row_bytes: 900,
         fill: |rows, out| rows.for_each(|film| films.write_row(film, out)),
     })?;
+    let credits = Stream::new(size.seed, "credits");
     output.write(TableFile {
         name: "credits.csv",
         header: "cast,crew,id",
         rows: films.count,
         row_bytes: 4200,
-        fill: |rows, out| rows.for_each(|film| credits::write_row(&films, film, out)),
+        fill: |rows, out| rows.for_each(|film| credits::write_row(&films, credits, film, out)),
     })?;
     let popularity = Popularity::new(films.count, 30.0);
+    let ratings = Stream::new(size.seed, "ratings");
     output.write(TableFile {
         name: "ratings.csv",
         header: "userId,movieId,rating,timestamp",
         rows: size.facts(RATINGS),
         row_bytes: 26,
-        fill: |rows, out| write_ratings(&films, &popularity, rows, out),
+        fill: |rows, out| write_ratings(&films, &popularity, ratings, rows, out),
     })
 }
 
-fn write_ratings(films: &Films, popularity: &Popularity, rows: Range<u64>, out: &mut Vec<u8>) {
+fn write_ratings(
+    films: &Films,
+    popularity: &Popularity,
+    ratings: Stream,
+    rows: Range<u64>,
+    out: &mut Vec<u8>,
+) {
     for row in rows {
-        let rng = &mut rng(films.seed, "ratings", row);
+        let rng = &mut ratings.rng(row);
         let film = popularity.draw(rng);
         // Odd ids are of films that the table does not have.
         let id = films.id(film) + u64::from(per_mille(rng, 100));
