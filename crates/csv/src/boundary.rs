@@ -1,0 +1,124 @@
+//! Where the last whole record of some bytes ends.
+//!
+//! This runs under the reader's lock, over every byte: it only keeps what cannot be known without the
+//! bytes before (the state of the quotes, the count of lines).
+
+use crate::masks::{BLOCK_BYTES, Block, Classify, Kernel, dispatch, padded};
+use crate::quotes::Quotes;
+
+/// A scan over one file, continued from one read to the next.
+#[derive(Debug)]
+pub struct Boundaries {
+    quotes: Quotes,
+    newlines: u64,
+}
+
+impl Boundaries {
+    pub fn at_record_start() -> Boundaries {
+        Boundaries { quotes: Quotes::at_record_start(), newlines: 0 }
+    }
+
+    /// Newlines passed so far, those inside quotes included.
+    pub fn newlines(&self) -> u64 {
+        self.newlines
+    }
+
+    pub fn is_inside_quotes(&self) -> bool {
+        self.quotes.is_inside()
+    }
+
+    /// Passes over the next bytes of the file. Returns the offset after the last newline that ends a
+    /// record, if there is one.
+    pub fn pass(&mut self, bytes: &[u8]) -> Option<usize> {
+        dispatch(Pass { state: self, bytes })
+    }
+}
+
+struct Pass<'a> {
+    state: &'a mut Boundaries,
+    bytes: &'a [u8],
+}
+
+impl Kernel for Pass<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<C: Classify>(self) -> Option<usize> {
+        let (blocks, rest) = self.bytes.as_chunks::<BLOCK_BYTES>();
+        let mut last = LastNewline::default();
+        // Locals, so that the state stays in registers.
+        let Boundaries { mut quotes, mut newlines } = *self.state;
+        let mut pass = |block: &Block, at: usize, len: usize| {
+            let masks = C::classify(block);
+            let inside = quotes.advance(&masks, len);
+            newlines += u64::from(masks.newline.count_ones());
+            last.update(at, masks.newline & !inside);
+        };
+        for (i, block) in blocks.iter().enumerate() {
+            pass(block, i * BLOCK_BYTES, BLOCK_BYTES);
+        }
+        if !rest.is_empty() {
+            pass(&padded(rest), blocks.len() * BLOCK_BYTES, rest.len());
+        }
+        *self.state = Boundaries { quotes, newlines };
+        last.offset_after()
+    }
+}
+
+/// The last block that had a record's newline, and its mask of them.
+#[derive(Default)]
+struct LastNewline {
+    block_at: usize,
+    mask: u64,
+}
+
+impl LastNewline {
+    #[inline(always)]
+    fn update(&mut self, block_at: usize, mask: u64) {
+        if mask != 0 {
+            *self = LastNewline { block_at, mask };
+        }
+    }
+
+    fn offset_after(&self) -> Option<usize> {
+        let from_block = BLOCK_BYTES - self.mask.leading_zeros() as usize;
+        (self.mask != 0).then_some(self.block_at + from_block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn newlines_in_quotes_end_no_record() {
+        let mut state = Boundaries::at_record_start();
+        assert_eq!(state.pass(b"a,b\nc,\"d\n"), Some(4));
+        assert!(state.is_inside_quotes());
+        assert_eq!(state.pass(b"\n\n"), None);
+        assert_eq!(state.pass(b"\"\ne"), Some(2));
+        assert_eq!(state.newlines(), 5);
+    }
+
+    #[test]
+    fn a_literal_quote_hides_no_newline() {
+        let mut state = Boundaries::at_record_start();
+        assert_eq!(state.pass(b"5\" disk,1\nx"), Some(10));
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_the_bytes_anywhere_changes_nothing(text in r#"["a,\n]{0,300}"#, cut in 0usize..300) {
+            let cut = cut.min(text.len());
+            let mut whole = Boundaries::at_record_start();
+            let expected = whole.pass(text.as_bytes());
+            let mut parts = Boundaries::at_record_start();
+            let first = parts.pass(&text.as_bytes()[..cut]);
+            let second = parts.pass(&text.as_bytes()[cut..]);
+            prop_assert_eq!(second.map(|offset| offset + cut).or(first), expected);
+            prop_assert_eq!(parts.newlines(), whole.newlines());
+        }
+    }
+}

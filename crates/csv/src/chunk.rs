@@ -1,0 +1,32 @@
+//! A piece of a file: whole records, not parsed yet.
+
+use std::sync::Arc;
+
+use arrow::buffer::Buffer;
+
+use crate::layout::Layout;
+
+/// Whole records of one file. Only the last chunk of a file may end within a record, whose quote is then
+/// never closed.
+#[derive(Debug)]
+pub struct Chunk {
+    pub(crate) number: u64,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) bytes: Buffer,
+    /// The physical line of the first byte, counted from 1.
+    pub(crate) first_line: u64,
+    /// What it takes of the file: the header counts for a file's first chunk.
+    pub(crate) consumed_bytes: usize,
+}
+
+impl Chunk {
+    /// 0, 1, 2 ... over all files of a table, the same whenever the same files are read with the same
+    /// options.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn len_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}

@@ -1,0 +1,222 @@
+//! Columns from fields: one tight loop for each column and stretch of records.
+
+use std::sync::Arc;
+
+use arrow::array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float64Type, Int64Type,
+    TimestampMicrosecondType,
+};
+use arrow::array::{ArrayRef, BooleanArray, NullBufferBuilder, PrimitiveArray};
+use arrow::buffer::{BooleanBuffer, Buffer};
+use arrow::datatypes::DataType;
+
+use crate::field::{owned_value, without_cr};
+use crate::index::Stretch;
+use crate::reject::RejectReason;
+use crate::spec::Type;
+use crate::text::TextValues;
+use crate::{time, value};
+
+/// The records of a stretch that have the right number of fields.
+pub struct Rows<'a> {
+    pub stretch: Stretch<'a>,
+    /// Of each record, the place of its first field in the stretch.
+    pub records: &'a [u32],
+    pub fields: usize,
+    /// The whole stretch is valid UTF-8.
+    pub is_utf8: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub fn bytes(&self) -> &'a [u8] {
+        self.stretch.bytes
+    }
+
+    /// One field of every record, with its quotes.
+    #[inline(always)]
+    pub fn raw_fields(&self, field: usize) -> impl ExactSizeIterator<Item = &'a [u8]> {
+        let is_last = field + 1 == self.fields;
+        self.records.iter().map(move |first| {
+            let raw = self.stretch.raw_field(*first as usize + field);
+            if is_last { without_cr(raw) } else { raw }
+        })
+    }
+}
+
+/// Where a column reports the rows whose value does not fit.
+pub struct Misfits<'a> {
+    pub column: usize,
+    pub found: &'a mut Vec<Misfit>,
+}
+
+pub struct Misfit {
+    /// Among the rows that were being converted.
+    pub row: usize,
+    pub column: usize,
+    pub reason: RejectReason,
+}
+
+impl Misfits<'_> {
+    #[cold]
+    pub fn add(&mut self, row: usize, reason: RejectReason) {
+        self.found.push(Misfit { row, column: self.column, reason });
+    }
+}
+
+/// A column that grows by a stretch at a time.
+pub struct ColumnBuilder {
+    /// Its place in a record.
+    field: usize,
+    ty: Type,
+    values: Values,
+}
+
+enum Values {
+    Text(TextValues),
+    Int64(Parsed<i64>),
+    Float64(Parsed<f64>),
+    Boolean(Parsed<bool>),
+    Decimal { parsed: Parsed<i128>, precision: u8, scale: u8 },
+    Date(Parsed<i32>),
+    Timestamp(Parsed<i64>),
+}
+
+impl ColumnBuilder {
+    pub fn new(field: usize, ty: Type) -> ColumnBuilder {
+        let values = match ty {
+            Type::Text => Values::Text(TextValues::new()),
+            Type::Int64 => Values::Int64(Parsed::new()),
+            Type::Float64 => Values::Float64(Parsed::new()),
+            Type::Boolean => Values::Boolean(Parsed::new()),
+            Type::Decimal { precision, scale } => {
+                Values::Decimal { parsed: Parsed::new(), precision, scale: scale.unsigned_abs() }
+            }
+            Type::Date => Values::Date(Parsed::new()),
+            Type::Timestamp => Values::Timestamp(Parsed::new()),
+        };
+        ColumnBuilder { field, ty, values }
+    }
+
+    pub fn reserve(&mut self, rows: usize) {
+        match &mut self.values {
+            Values::Text(text) => text.reserve(rows),
+            Values::Int64(parsed) | Values::Timestamp(parsed) => parsed.reserve(rows),
+            Values::Float64(parsed) => parsed.reserve(rows),
+            Values::Boolean(parsed) => parsed.reserve(rows),
+            Values::Decimal { parsed, .. } => parsed.reserve(rows),
+            Values::Date(parsed) => parsed.reserve(rows),
+        }
+    }
+
+    pub fn extend(&mut self, rows: &Rows<'_>, misfits: &mut Misfits<'_>) {
+        let ColumnBuilder { field, ty, values } = self;
+        let (field, ty) = (*field, *ty);
+        match values {
+            Values::Text(text) => text.extend(rows, field, misfits),
+            Values::Int64(parsed) => parsed.extend(rows, field, ty, misfits, value::int64),
+            Values::Float64(parsed) => parsed.extend(rows, field, ty, misfits, value::float64),
+            Values::Boolean(parsed) => parsed.extend(rows, field, ty, misfits, value::boolean),
+            Values::Decimal { parsed, precision, scale } => {
+                let decimal = |text: &[u8]| value::decimal(text, *precision, *scale);
+                parsed.extend(rows, field, ty, misfits, decimal);
+            }
+            Values::Date(parsed) => parsed.extend(rows, field, ty, misfits, time::date),
+            Values::Timestamp(parsed) => parsed.extend(rows, field, ty, misfits, time::timestamp),
+        }
+    }
+
+    pub fn finish(self, chunk: &Buffer) -> ArrayRef {
+        let data_type = self.ty.data_type();
+        match self.values {
+            Values::Text(text) => text.finish(chunk),
+            Values::Int64(parsed) => parsed.finish::<Int64Type>(data_type),
+            Values::Float64(parsed) => parsed.finish::<Float64Type>(data_type),
+            Values::Boolean(mut parsed) => {
+                let bits = BooleanBuffer::from(parsed.values);
+                Arc::new(BooleanArray::new(bits, parsed.nulls.finish()))
+            }
+            Values::Decimal { parsed, .. } => parsed.finish::<Decimal128Type>(data_type),
+            Values::Date(parsed) => parsed.finish::<Date32Type>(data_type),
+            Values::Timestamp(parsed) => parsed.finish::<TimestampMicrosecondType>(data_type),
+        }
+    }
+}
+
+/// The values of a column that is not text.
+struct Parsed<N> {
+    values: Vec<N>,
+    nulls: NullBufferBuilder,
+}
+
+impl<N: Default> Parsed<N> {
+    fn new() -> Self {
+        Parsed { values: Vec::new(), nulls: NullBufferBuilder::new(0) }
+    }
+
+    fn reserve(&mut self, rows: usize) {
+        self.values.reserve_exact(rows);
+    }
+
+    #[inline(always)]
+    fn extend(
+        &mut self,
+        rows: &Rows<'_>,
+        field: usize,
+        ty: Type,
+        misfits: &mut Misfits<'_>,
+        parse: impl Fn(&[u8]) -> Option<N>,
+    ) {
+        let nulls = &mut self.nulls;
+        self.values.extend(rows.raw_fields(field).enumerate().map(|(row, raw)| {
+            let parsed = match raw.first() {
+                Some(b'"') => parse_quoted(raw, &parse),
+                _ => parse_trimmed(raw, &parse),
+            };
+            nulls.append(matches!(parsed, Ok(Some(_))));
+            match parsed {
+                Ok(value) => value.unwrap_or_default(),
+                Err(NotOfType) => {
+                    misfits.add(row, RejectReason::not_of_type(ty, &owned_value(raw)));
+                    N::default()
+                }
+            }
+        }));
+    }
+}
+
+struct NotOfType;
+
+/// `None` for NULL.
+#[inline(always)]
+fn parse_trimmed<N>(
+    text: &[u8],
+    parse: impl Fn(&[u8]) -> Option<N>,
+) -> Result<Option<N>, NotOfType> {
+    match trim_spaces(text) {
+        [] => Ok(None),
+        text => parse(text).map(Some).ok_or(NotOfType),
+    }
+}
+
+#[cold]
+fn parse_quoted<N>(raw: &[u8], parse: impl Fn(&[u8]) -> Option<N>) -> Result<Option<N>, NotOfType> {
+    parse_trimmed(&owned_value(raw), parse)
+}
+
+#[inline(always)]
+pub fn trim_spaces(mut text: &[u8]) -> &[u8] {
+    while let [b' ', rest @ ..] | [rest @ .., b' '] = text {
+        text = rest;
+    }
+    text
+}
+
+impl<N> Parsed<N> {
+    fn finish<T: ArrowPrimitiveType<Native = N>>(mut self, data_type: DataType) -> ArrayRef
+    where
+        N: arrow::datatypes::ArrowNativeType,
+    {
+        let array = PrimitiveArray::<T>::new(self.values.into(), self.nulls.finish());
+        Arc::new(array.with_data_type(data_type))
+    }
+}

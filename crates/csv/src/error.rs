@@ -1,0 +1,197 @@
+//! What ends a read, each with a stable code, its place, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::reject::Reject;
+use crate::spec::Type;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("no such file: {}", .0.display())]
+    NoSuchFile(PathBuf),
+
+    #[error("cannot read {}", .path.display())]
+    Read { path: PathBuf, source: io::Error },
+
+    #[error("{} is empty: it has no header", .0.display())]
+    Empty(PathBuf),
+
+    #[error("table `{table}`: column `{column}` is not in the header of {}", .file.display())]
+    NoSuchColumn { table: String, file: PathBuf, column: String, header: Vec<String> },
+
+    #[error(
+        "table `{table}`: column `{column}` is at index {index}, but the records of {} have {fields} fields",
+        .file.display()
+    )]
+    IndexBeyondFields { table: String, file: PathBuf, column: String, index: usize, fields: usize },
+
+    #[error("table `{table}`: the header of {} has more than one `{column}`", .file.display())]
+    DuplicateHeader {
+        table: String,
+        file: PathBuf,
+        column: String,
+        /// Where the name stands, counted from 0.
+        indexes: Vec<usize>,
+    },
+
+    #[error("{}:{line}: the record that starts here is longer than {limit_bytes} bytes", .file.display())]
+    RecordTooLong {
+        file: PathBuf,
+        line: u64,
+        limit_bytes: usize,
+        /// Where the quote opened that is still open at the limit.
+        quote_line: Option<u64>,
+    },
+
+    #[error("{0}")]
+    Strict(Box<Reject>),
+
+    #[error("{}: a quote in the header is never closed", .0.display())]
+    UnclosedHeader(PathBuf),
+
+    #[error("table `{0}` has no files")]
+    NoFiles(String),
+
+    #[error("table `{table}`: column `{column}` cannot be a {ty}")]
+    InvalidDecimal { table: String, column: String, ty: Type },
+}
+
+impl Error {
+    /// Stable, to be looked up and matched on.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::NoSuchFile(_) => "CDL-1001",
+            Error::Read { .. } => "CDL-1002",
+            Error::Empty(_) => "CDL-1003",
+            Error::NoSuchColumn { .. } => "CDL-1004",
+            Error::IndexBeyondFields { .. } => "CDL-1005",
+            Error::DuplicateHeader { .. } => "CDL-1006",
+            Error::RecordTooLong { .. } => "CDL-1007",
+            Error::Strict(_) => "CDL-1008",
+            Error::UnclosedHeader(_) => "CDL-1009",
+            Error::NoFiles(_) => "CDL-1010",
+            Error::InvalidDecimal { .. } => "CDL-1011",
+        }
+    }
+
+    /// What to do about it, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::NoSuchFile(_) => Some("check the path, or the glob it came from".into()),
+            Error::Read { .. } => None,
+            Error::Empty(_) => Some("remove the file from the table, or give it a header".into()),
+            Error::NoSuchColumn { column, header, .. } => Some(hint_for_column(column, header)),
+            Error::IndexBeyondFields { fields, .. } => Some(format!(
+                "indexes go from 0 to {}; if the header has too few names, state how many `fields` \
+                 a record has",
+                fields.saturating_sub(1)
+            )),
+            Error::DuplicateHeader { indexes, .. } => Some(format!(
+                "refer to the column by its index: one of {}",
+                indexes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+            )),
+            Error::RecordTooLong { quote_line: Some(line), .. } => Some(format!(
+                "a quote opened on line {line} and is still open: is its closing quote missing?"
+            )),
+            Error::RecordTooLong { quote_line: None, .. } => {
+                Some("is it a CSV file, with LF or CRLF line endings?".into())
+            }
+            Error::Strict(_) => Some("without strict, such rows are counted and skipped".into()),
+            Error::UnclosedHeader(_) => Some("close the quote on the file's first line".into()),
+            Error::NoFiles(_) => Some("check the glob that should have found them".into()),
+            Error::InvalidDecimal { .. } => Some(
+                "a decimal has a precision of 1 to 38 and a scale of 0 to its precision".into(),
+            ),
+        }
+    }
+
+    /// An I/O error on `path`; a missing file is an error of its own.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Error {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::NotFound => Error::NoSuchFile(path),
+            _ => Error::Read { path, source },
+        }
+    }
+}
+
+fn hint_for_column(column: &str, header: &[String]) -> String {
+    const LISTED_NAMES_MAX: usize = 12;
+    let nearest = header
+        .iter()
+        .map(|name| (edit_distance(&column.to_lowercase(), &name.to_lowercase()), name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= column.len().max(name.len()).div_ceil(3));
+    let names = header.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match nearest {
+        Some((_, name)) if header.len() > LISTED_NAMES_MAX => format!("did you mean `{name}`?"),
+        Some((_, name)) => format!("did you mean `{name}`? the header has {names}"),
+        None if header.len() > LISTED_NAMES_MAX => {
+            format!("the header has {} other names", header.len())
+        }
+        None => format!("the header has {names}"),
+    }
+}
+
+/// How many characters to insert, remove or change to make `a` into `b` (Levenshtein).
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let change = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_counts_single_character_edits() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("same", "same"), 0);
+    }
+
+    fn no_such_column(column: &str, header: &[&str]) -> Error {
+        Error::NoSuchColumn {
+            table: "t".into(),
+            file: "t.csv".into(),
+            column: column.into(),
+            header: header.iter().map(|name| name.to_string()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_missing_column_is_told_its_nearest_name() {
+        let error = no_such_column("review_txt", &["app_id", "review_text"]);
+        let hint = error.hint().unwrap();
+        assert_eq!(hint, "did you mean `review_text`? the header has `app_id`, `review_text`");
+        assert_eq!(error.code(), "CDL-1004");
+        assert_eq!(
+            error.to_string(),
+            "table `t`: column `review_txt` is not in the header of t.csv"
+        );
+    }
+
+    #[test]
+    fn a_far_name_is_no_suggestion() {
+        let hint = no_such_column("price", &["app_id", "x"]).hint().unwrap();
+        assert_eq!(hint, "the header has `app_id`, `x`");
+    }
+
+    #[test]
+    fn a_long_header_is_not_listed() {
+        let header = ["a"; 40];
+        let hint = no_such_column("b", &header).hint().unwrap();
+        assert_eq!(hint, "did you mean `a`?");
+    }
+}

@@ -1,0 +1,88 @@
+//! Where the projected columns are in one file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::header::{Header, read_header};
+use crate::spec::{At, Column};
+
+/// What a file's header settles for all of its records.
+#[derive(Debug)]
+pub struct Layout {
+    pub path: Arc<Path>,
+    /// How many fields a record has.
+    pub fields: usize,
+    /// Of each projected column, its place in a record.
+    pub places: Vec<usize>,
+    pub body_at: usize,
+    pub body_line: u64,
+}
+
+/// What a table says about each of its files.
+pub struct Expected<'a> {
+    pub table: &'a str,
+    pub columns: &'a [Column],
+    pub fields: Option<usize>,
+    pub record_bytes_max: usize,
+}
+
+impl Layout {
+    pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
+        let header = read_header(path, expected.record_bytes_max)?;
+        let fields = expected.fields.unwrap_or(header.names.len());
+        let place = |column: &Column| expected.place(column, path, &header, fields);
+        Ok(Layout {
+            path: path.into(),
+            fields,
+            places: expected.columns.iter().map(place).collect::<Result<_, _>>()?,
+            body_at: header.body_at,
+            body_line: header.body_line,
+        })
+    }
+}
+
+impl Expected<'_> {
+    fn place(
+        &self,
+        column: &Column,
+        file: &Path,
+        header: &Header,
+        fields: usize,
+    ) -> Result<usize, Error> {
+        let index = match &column.at {
+            At::Header(name) => self.place_by_name(name, file, header)?,
+            At::Index(index) => *index,
+        };
+        if index >= fields {
+            return Err(Error::IndexBeyondFields {
+                table: self.table.into(),
+                file: file.into(),
+                column: column.name.clone(),
+                index,
+                fields,
+            });
+        }
+        Ok(index)
+    }
+
+    fn place_by_name(&self, name: &str, file: &Path, header: &Header) -> Result<usize, Error> {
+        let names = header.names.iter().enumerate();
+        let indexes: Vec<usize> = names.filter(|(_, at)| *at == name).map(|(i, _)| i).collect();
+        match indexes[..] {
+            [index] => Ok(index),
+            [] => Err(Error::NoSuchColumn {
+                table: self.table.into(),
+                file: file.into(),
+                column: name.into(),
+                header: header.names.clone(),
+            }),
+            _ => Err(Error::DuplicateHeader {
+                table: self.table.into(),
+                file: file.into(),
+                column: name.into(),
+                indexes,
+            }),
+        }
+    }
+}

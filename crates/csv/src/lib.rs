@@ -1,0 +1,43 @@
+//! CSV files into Arrow batches, as fast as the machine.
+//!
+//! A [`Reader`] hands out [`Chunk`]s of whole records under a short lock, and turns each into a
+//! [`Parsed`] batch on whatever thread calls [`Reader::parse`]. The stages, in the order in which a byte
+//! meets them:
+//!
+//! 1. `stream` reads the files with large reads and cuts them at the last record boundary (`boundary`);
+//! 2. `index` finds where the fields of a chunk begin and end, 64 bytes at a time (`masks`, `quotes`);
+//! 3. `columns` converts the fields of the projected columns (`value`, `time`, `text`), in cache-sized
+//!    stretches; text stays where it is and is only pointed at;
+//! 4. `parse` drops the rows that do not fit and reports each of them as a [`Reject`] with its line.
+//!
+//! The dialect is RFC 4180 with the leniency of Python's `csv` module: a quote opens only at the start of
+//! a field, one inside an unquoted field is literal, and what follows a closing quote is literal too. A
+//! record ends with LF or CRLF; a CR anywhere else is data. Blank lines are skipped.
+
+mod boundary;
+mod chunk;
+mod columns;
+mod error;
+mod field;
+mod header;
+mod index;
+mod infer;
+mod layout;
+mod masks;
+mod parse;
+mod quotes;
+mod reader;
+mod reject;
+mod spec;
+mod stream;
+mod text;
+mod time;
+mod value;
+
+pub use chunk::Chunk;
+pub use error::Error;
+pub use infer::infer;
+pub use parse::Parsed;
+pub use reader::Reader;
+pub use reject::{Reject, RejectReason};
+pub use spec::{At, Column, Options, TableSpec, Type};

@@ -1,0 +1,119 @@
+//! A table being read.
+
+use std::fs;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+
+use crate::chunk::Chunk;
+use crate::error::Error;
+use crate::layout::{Expected, Layout};
+use crate::parse::{Parsed, parse};
+use crate::spec::{Column, Options, TableSpec, Type};
+use crate::stream::{Limits, Stream};
+
+/// Arrow's views and our index have 32-bit offsets; no record is allowed to come near.
+const CHUNK_BYTES_CEILING: usize = 1 << 30;
+
+/// Reads a table. To be shared by as many threads as there are, each of which takes a chunk and parses it.
+#[derive(Debug)]
+pub struct Reader {
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    options: Options,
+    total_bytes: u64,
+    stream: Mutex<Stream>,
+}
+
+impl Reader {
+    /// Opens a table for the columns that `projection` picks from those of `spec`, looking at the header
+    /// of each file.
+    ///
+    /// # Panics
+    ///
+    /// If `projection` holds an index beyond `spec.columns`.
+    pub fn open(
+        spec: TableSpec,
+        projection: Vec<usize>,
+        options: Options,
+    ) -> Result<Reader, Error> {
+        let columns: Vec<Column> = projection.iter().map(|i| spec.columns[*i].clone()).collect();
+        if spec.files.is_empty() {
+            return Err(Error::NoFiles(spec.name));
+        }
+        for column in &columns {
+            check_type(column, &spec.name)?;
+        }
+        let limits = Limits {
+            chunk_bytes: options.chunk_bytes.clamp(1, CHUNK_BYTES_CEILING),
+            record_bytes_max: options.record_bytes_max.clamp(1, CHUNK_BYTES_CEILING),
+        };
+        let expected = Expected {
+            table: &spec.name,
+            columns: &columns,
+            fields: spec.fields,
+            record_bytes_max: limits.record_bytes_max,
+        };
+        let mut layouts = Vec::with_capacity(spec.files.len());
+        let mut total_bytes = 0;
+        for file in &spec.files {
+            layouts.push(Layout::of_file(file, &expected)?);
+            total_bytes += fs::metadata(file).map_err(|error| Error::read(file, error))?.len();
+        }
+        Ok(Reader {
+            schema: schema(&columns, options.position.as_deref()),
+            stream: Mutex::new(Stream::new(layouts, limits)),
+            columns,
+            options,
+            total_bytes,
+        })
+    }
+
+    /// The projected columns, then the position if there is one.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The size of all files.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// The next piece of the files, or `None` at their end and after an error. One thread at a time
+    /// reads, the others wait here.
+    pub fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner).next_chunk()
+    }
+
+    /// Parses a chunk of this reader, on the calling thread. Fails only if the reader is strict.
+    pub fn parse(&self, chunk: Chunk) -> Result<Parsed, Error> {
+        let mut parsed = parse(chunk, &self.columns, &self.schema, &self.options);
+        if self.options.strict && !parsed.rejects.is_empty() {
+            return Err(Error::Strict(Box::new(parsed.rejects.swap_remove(0))));
+        }
+        Ok(parsed)
+    }
+}
+
+fn check_type(column: &Column, table: &str) -> Result<(), Error> {
+    const PRECISION_MAX: u8 = 38;
+    match column.ty {
+        Type::Decimal { precision, scale }
+            if !(1..=PRECISION_MAX).contains(&precision)
+                || !(0..=precision as i8).contains(&scale) =>
+        {
+            Err(Error::InvalidDecimal {
+                table: table.into(),
+                column: column.name.clone(),
+                ty: column.ty,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn schema(columns: &[Column], position: Option<&str>) -> SchemaRef {
+    let field = |column: &Column| Field::new(&column.name, column.ty.data_type(), true);
+    let position = position.map(|name| Field::new(name, DataType::UInt64, false));
+    Arc::new(Schema::new(columns.iter().map(field).chain(position).collect::<Vec<_>>()))
+}

@@ -1,0 +1,110 @@
+//! What to read: a table's files and columns, and how to read them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use arrow::datatypes::{DataType, TimeUnit};
+
+/// One table: some files that hold the same columns.
+#[derive(Debug, Clone)]
+pub struct TableSpec {
+    pub name: String,
+    pub files: Vec<PathBuf>,
+    pub columns: Vec<Column>,
+    /// How many fields a record has, where the header lies about it; else the header's own count.
+    pub fields: Option<usize>,
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in SQL.
+    pub name: String,
+    pub at: At,
+    pub ty: Type,
+}
+
+/// Where a column is in its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// Under this name in the header of each file: files may order their columns differently.
+    Header(String),
+    /// At this position, counted from 0.
+    Index(usize),
+}
+
+/// The type of a column's values. An empty field is NULL in each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    Text,
+    Int64,
+    Float64,
+    /// `true`/`false`, `t`/`f`, `yes`/`no`, `1`/`0` in any case.
+    Boolean,
+    /// Exact: a value with more fraction digits than `scale` is not of this type, unless they are zeros.
+    Decimal {
+        precision: u8,
+        scale: i8,
+    },
+    /// `YYYY-MM-DD`.
+    Date,
+    /// `YYYY-MM-DD[ T]HH:MM:SS[.fraction]` or a bare date, to the microsecond (further digits are cut).
+    Timestamp,
+}
+
+impl Type {
+    /// The Arrow type of the column's array.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Type::Text => DataType::Utf8View,
+            Type::Int64 => DataType::Int64,
+            Type::Float64 => DataType::Float64,
+            Type::Boolean => DataType::Boolean,
+            Type::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
+            Type::Date => DataType::Date32,
+            Type::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Text => f.write_str("text"),
+            Type::Int64 => f.write_str("int64"),
+            Type::Float64 => f.write_str("float64"),
+            Type::Boolean => f.write_str("boolean"),
+            Type::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
+            Type::Date => f.write_str("date"),
+            Type::Timestamp => f.write_str("timestamp"),
+        }
+    }
+}
+
+/// How to read a table.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much to read at a time; a chunk is this long, less the record that it would cut.
+    pub chunk_bytes: usize,
+    /// A chunk grows up to this size to hold one long record; a longer record is an error.
+    pub record_bytes_max: usize,
+    /// The first row that does not fit is an error, rather than a reject.
+    pub strict: bool,
+    /// Name of a column to append that orders the rows as in the files:
+    /// `chunk number << 32 | row in chunk`, unsigned.
+    pub position: Option<String>,
+    /// Keep the bytes of rejected records.
+    pub keep_raw_rejects: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            chunk_bytes: 4 << 20,
+            record_bytes_max: 256 << 20,
+            strict: false,
+            position: None,
+            keep_raw_rejects: false,
+        }
+    }
+}
