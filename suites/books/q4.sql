@@ -1,5 +1,5 @@
 -- The 10 best rated (average score) of the books of 1990-1999 with at least $min_reviews reviews
--- (ties: by title). The sub-select is q3's, letter by letter: one stage answers both.
+-- (ties: by title). The sub-select is q3's, letter by letter: see there.
 SELECT title, rating
 FROM (
     SELECT books.title, books.authors, reviewed.reviews, reviewed.rating

@@ -1,5 +1,6 @@
 -- For each month of 2024-2025, the item sold most (by quantity; ties: lower item_id), by name.
--- The sub-select is q2_most_profitable's, letter by letter: one stage answers both.
+-- The inner sub-select is q2_most_profitable's, letter by letter, so that sales are added up once for
+-- both; HAVING keeps both sums in the plan of each.
 SELECT to_char(best.month, '%Y-%m') AS month, menu_items.item_name, best.quantity
 FROM (
     SELECT

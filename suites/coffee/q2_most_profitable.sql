@@ -1,5 +1,5 @@
 -- For each month of 2024-2025, the item that brought most (sum of subtotal; ties: lower item_id), by
--- name. The sub-select is q2_best_selling's, letter by letter: one stage answers both.
+-- name. The inner sub-select is q2_best_selling's, letter by letter: see there.
 SELECT to_char(best.month, '%Y-%m') AS month, menu_items.item_name, best.profit
 FROM (
     SELECT

@@ -10,5 +10,5 @@ FROM (
 ) AS films
 WHERE array_length(countries) = 1
 GROUP BY countries[1]
-ORDER BY budget DESC, country
+ORDER BY budget DESC NULLS LAST, country
 LIMIT 5

@@ -12,6 +12,6 @@ WITH rated AS (
       AND array_has(python_field(movies.production_countries, 'name'), 'Argentina')
       AND movies._row IN (SELECT min(_row) FROM movies GROUP BY id)
 )
-(SELECT 'best' AS which, id, title, rating FROM rated ORDER BY rating DESC, id LIMIT 1)
+(SELECT 'best' AS which, id, title, rating FROM rated ORDER BY rating DESC NULLS LAST, id LIMIT 1)
 UNION ALL
 (SELECT 'worst' AS which, id, title, rating FROM rated ORDER BY rating, id LIMIT 1)

@@ -4,5 +4,5 @@ SELECT app_id, name, average_playtime
 FROM games
 WHERE array_has(string_to_array(genres, ','), 'Indie')
   AND right(release_date, 4) BETWEEN '2010' AND '2019'
-ORDER BY average_playtime DESC, app_id
+ORDER BY average_playtime DESC NULLS LAST, app_id
 LIMIT 10
