@@ -1,5 +1,7 @@
 //! What is generated: the same every time, joined by its keys, and dirty in the right places.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
