@@ -57,22 +57,29 @@ impl Sample {
     fn of(text: &str) -> Self {
         let mut sample =
             Self { letters: [WORD_END; SAMPLE_LETTERS_MAX], length: 0, weights: [0; SCRIPTS] };
-        let mut is_in_word = false;
         for c in text.chars() {
-            let script = script_of(c);
-            if script.is_some() || is_in_word {
-                if sample.length == SAMPLE_LETTERS_MAX {
-                    break;
-                }
-                sample.letters[sample.length] = script.map_or(WORD_END, |_| lowercase(c));
-                sample.length += 1;
+            if sample.length == SAMPLE_LETTERS_MAX {
+                break;
             }
-            if let Some(script) = script {
+            if let Some(script) = script_of(c) {
                 sample.weights[script as usize] += c.len_utf8();
+                sample.push(lowercase(c));
+            } else {
+                sample.push(WORD_END);
             }
-            is_in_word = script.is_some();
         }
         sample
+    }
+
+    /// Runs are cut: no language writes a letter thrice, while reviewers write "baaaaad", and one
+    /// blank ends a word as well as ten.
+    fn push(&mut self, letter: char) {
+        let run_max = if letter == WORD_END { 1 } else { 2 };
+        let is_run = self.letters().ends_with(&[letter; 2][..run_max]);
+        if !is_run {
+            self.letters[self.length] = letter;
+            self.length += 1;
+        }
     }
 
     fn letters(&self) -> &[char] {
@@ -165,6 +172,12 @@ mod tests {
             detect("The developers of 三国志 never answered my questions about it"),
             Some("en")
         );
+    }
+
+    #[test]
+    fn runs_of_a_letter_do_not_drown_the_rest() {
+        assert_eq!(detect("this game is sooooooooooooooooo baaaaaaaaaaaaaaaaaaaaaad"), Some("en"));
+        assert_eq!(Sample::of("aaaa  b").letters(), ['a', 'a', WORD_END, 'b']);
     }
 
     #[test]
