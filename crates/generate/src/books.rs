@@ -9,11 +9,12 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::blocks::{Output, TableFile};
+use crate::literal::{self, built};
 use crate::people::push_person;
 use crate::prose::{Language, Mood, push_prose, push_title};
 use crate::random::{Popularity, Rng, Stream, length_like, per_mille};
 use crate::record::{Record, push_int};
-use crate::{Error, Size, literal};
+use crate::{Error, Size};
 
 const BOOKS: u64 = 212_404;
 const REVIEWS: u64 = 3_000_000;
@@ -103,8 +104,7 @@ impl Books {
 
     fn write_row(&self, book: u64, out: &mut Vec<u8>) {
         let rng = &mut self.rows.rng(book);
-        let mut title = String::new();
-        self.push_title(&mut title, book);
+        let title = built(|out| self.push_title(out, book));
         let mut description = String::new();
         if !per_mille(rng, 320) {
             let length = 100 + rng.usize(..1100);
@@ -119,8 +119,7 @@ impl Books {
         if category == "Computers" || !per_mille(rng, 190) {
             literal::push_list(&mut categories, &[category]);
         }
-        let mut key = String::new();
-        literal::push_hex(&mut key, rng, 12);
+        let key = built(|out| literal::push_hex(out, rng, 12));
 
         let mut record = Record::new(out);
         record.text(&title).text(&description);
@@ -156,19 +155,14 @@ impl Books {
                 (author, debut + rng.u64(..30))
             }
         };
-        let mut names = vec![person(first)];
+        let mut names = vec![built(|out| push_person(out, first))];
         for _ in 0..rng.u32(..5).saturating_sub(2) {
-            names.push(person(CLASSIC_AUTHORS + modern_authors + rng.u64(..modern_authors)));
+            let other = CLASSIC_AUTHORS + modern_authors + rng.u64(..modern_authors);
+            names.push(built(|out| push_person(out, other)));
         }
         literal::push_list(&mut authors, &names.iter().map(String::as_str).collect::<Vec<_>>());
         (authors, year)
     }
-}
-
-fn person(number: u64) -> String {
-    let mut name = String::new();
-    push_person(&mut name, number);
-    name
 }
 
 /// A year, in one of the ways in which the real file writes dates.

@@ -4,6 +4,13 @@ use std::fmt::Write;
 
 use crate::random::Rng;
 
+/// The text that `fill` appends.
+pub(crate) fn built(fill: impl FnOnce(&mut String)) -> String {
+    let mut text = String::new();
+    fill(&mut text);
+    text
+}
+
 /// `'text'`, or `"text"` where the text holds an apostrophe, as Python prefers.
 pub(crate) fn push_str(out: &mut String, text: &str) {
     match (text.contains('\''), text.contains('"')) {

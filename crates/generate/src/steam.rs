@@ -9,10 +9,11 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::blocks::{Output, TableFile};
+use crate::literal::{built, push_hex};
 use crate::prose::{Language, Mood, push_prose, push_title};
 use crate::random::{Permutation, Popularity, Rng, Stream, length_like, per_mille, pick};
 use crate::record::Record;
-use crate::{Error, Size, literal};
+use crate::{Error, Size};
 
 const GAMES: u64 = 97_410;
 const REVIEWS: u64 = 6_417_106;
@@ -78,10 +79,6 @@ impl Games {
         10 * (self.ids.of_index(game) + 1)
     }
 
-    fn push_name(&self, out: &mut String, game: u64) {
-        push_title(out, game);
-    }
-
     /// How many reviews of a thousand are negative.
     fn dislike_per_mille(&self, game: u64) -> u32 {
         let roll = (self.dislike.hash(game) % 1000) as u32;
@@ -90,26 +87,17 @@ impl Games {
 
     fn write_row(&self, game: u64, out: &mut Vec<u8>) {
         let rng = &mut self.rows.rng(game);
-        let mut text = String::new();
-        let mut field = |fill: &mut dyn FnMut(&mut String, &mut Rng), rng: &mut Rng| {
-            text.clear();
-            fill(&mut text, rng);
-            text.clone()
-        };
         let id = self.id(game);
-        let name = field(&mut |out, _| self.push_name(out, game), rng);
-        let released = field(&mut push_release_date, rng);
-        let about = field(
-            &mut |out, rng| {
-                let length = 200 + rng.usize(..2000);
-                push_prose(out, rng, Language::English, Mood::Mixed, length);
-            },
-            rng,
-        );
+        let name = built(|out| push_title(out, game));
+        let released = built(|out| push_release_date(out, rng));
+        let about = built(|out| {
+            let length = 200 + rng.usize(..2000);
+            push_prose(out, rng, Language::English, Mood::Mixed, length);
+        });
         let url = format!("https://cdn.example.com/steam/apps/{id}");
-        let genres = field(&mut push_genres, rng);
-        let screenshots = field(&mut |out, rng| push_screenshots(out, rng, &url), rng);
-        let developer = field(&mut |out, rng| push_title(out, rng.u64(..3000)), rng);
+        let genres = built(|out| push_genres(out, rng));
+        let screenshots = built(|out| push_screenshots(out, rng, &url));
+        let developer = built(|out| push_title(out, rng.u64(..3000)));
 
         let mut record = Record::new(out);
         record.int(id).text(&name).text(&released).plain("0 - 20000");
@@ -144,7 +132,7 @@ fn write_reviews(
         name.clear();
         text.clear();
         if !per_mille(rng, 35) {
-            games.push_name(&mut name, game);
+            push_title(&mut name, game);
         }
         if !per_mille(rng, 2) {
             let english = per_mille(rng, 850);
@@ -195,7 +183,7 @@ fn push_screenshots(out: &mut String, rng: &mut Rng, url: &str) {
         }
         out.push_str(url);
         out.push_str("/ss_");
-        literal::push_hex(out, rng, 40);
+        push_hex(out, rng, 40);
         out.push_str(".1920x1080.jpg?t=1650000000");
     }
 }

@@ -1,8 +1,6 @@
 //! Films, each computed from its number when it is needed.
 
-use std::fmt::Write;
-
-use crate::literal;
+use crate::literal::{self, built};
 use crate::prose::{Language, Mood, push_prose, push_title};
 use crate::random::{Permutation, Rng, Stream, per_mille};
 use crate::record::Record;
@@ -95,6 +93,7 @@ impl Films {
         [1, 2, 3].iter().any(|quarter| film == self.count * quarter / 4)
     }
 
+    /// Appends the countries and returns the language of the first.
     fn push_countries(&self, out: &mut String, film: u64, rng: &mut Rng) -> &'static str {
         let mut language = "es";
         let mut countries = Vec::new();
@@ -111,15 +110,8 @@ impl Films {
                 }
             }
         }
-        out.push('[');
-        for (index, (code, name)) in countries.iter().enumerate() {
-            let comma = if index > 0 { ", " } else { "" };
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{comma}{{'iso_3166_1': '{code}', 'name': ");
-            literal::push_str(out, name);
-            out.push('}');
-        }
-        out.push(']');
+        let quoted = countries.iter().map(|(code, name)| (format!("'{code}'"), *name));
+        literal::push_named(out, "iso_3166_1", quoted);
         language
     }
 
@@ -128,12 +120,12 @@ impl Films {
         let id = self.id(film);
         let mut countries = String::new();
         let language = self.push_countries(&mut countries, film, rng);
-        let mut title = String::new();
-        push_title(&mut title, film);
-        let mut overview = String::new();
-        let mood = [Mood::Good, Mood::Bad, Mood::Mixed][rng.usize(..3)];
-        let length = 80 + rng.usize(..450);
-        push_prose(&mut overview, rng, Language::English, mood, length);
+        let title = built(|out| push_title(out, film));
+        let overview = built(|out| {
+            let mood = [Mood::Good, Mood::Bad, Mood::Mixed][rng.usize(..3)];
+            let length = 80 + rng.usize(..450);
+            push_prose(out, rng, Language::English, mood, length);
+        });
         let poster = poster_path(rng);
         let (budget, revenue) = money(rng);
 
@@ -169,9 +161,7 @@ fn genres(rng: &mut Rng) -> String {
     let first = rng.usize(..GENRES.len());
     let count = rng.usize(..4);
     let chosen = (0..count).map(|step| GENRES[(first + 3 * step) % GENRES.len()]);
-    let mut genres = String::new();
-    literal::push_named(&mut genres, "id", chosen);
-    genres
+    built(|out| literal::push_named(out, "id", chosen))
 }
 
 fn collection(film: u64, rng: &mut Rng) -> String {
