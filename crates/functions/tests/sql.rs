@@ -101,6 +101,6 @@ async fn keys_may_differ_by_row() {
 }
 
 #[tokio::test]
-async fn numbers_are_no_texts() {
+async fn arrays_are_no_texts() {
     assert!(session().sql("SELECT sentiment(make_array(1))").await.is_err());
 }
