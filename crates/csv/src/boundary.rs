@@ -7,7 +7,7 @@ use crate::masks::{BLOCK_BYTES, Block, Classify, Kernel, dispatch, padded};
 use crate::quotes::Quotes;
 
 /// A scan over one file, continued from one read to the next.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Boundaries {
     quotes: Quotes,
     newlines: u64,
@@ -45,44 +45,42 @@ impl Kernel for Pass<'_> {
     #[inline(always)]
     fn run<C: Classify>(self) -> Option<usize> {
         let (blocks, rest) = self.bytes.as_chunks::<BLOCK_BYTES>();
-        let mut last = LastNewline::default();
-        // Locals, so that the state stays in registers.
-        let Boundaries { mut quotes, mut newlines } = *self.state;
-        let mut pass = |block: &Block, at: usize, len: usize| {
-            let masks = C::classify(block);
-            let inside = quotes.advance(&masks, len);
-            newlines += u64::from(masks.newline.count_ones());
-            last.update(at, masks.newline & !inside);
-        };
+        let mut scan = Scan { state: *self.state, last_block_at: 0, last_newlines: 0 };
         for (i, block) in blocks.iter().enumerate() {
-            pass(block, i * BLOCK_BYTES, BLOCK_BYTES);
+            scan.pass_block::<C>(block, i * BLOCK_BYTES, BLOCK_BYTES);
         }
         if !rest.is_empty() {
-            pass(&padded(rest), blocks.len() * BLOCK_BYTES, rest.len());
+            scan.pass_block::<C>(&padded(rest), blocks.len() * BLOCK_BYTES, rest.len());
         }
-        *self.state = Boundaries { quotes, newlines };
-        last.offset_after()
+        *self.state = scan.state;
+        scan.offset_after_last()
     }
 }
 
-/// The last block that had a record's newline, and its mask of them.
-#[derive(Default)]
-struct LastNewline {
-    block_at: usize,
-    mask: u64,
+/// What is kept in registers during a pass.
+struct Scan {
+    state: Boundaries,
+    /// The last block in which a record ended, and the mask of the newlines that ended one.
+    last_block_at: usize,
+    last_newlines: u64,
 }
 
-impl LastNewline {
+impl Scan {
+    // Not a closure of the loop: only what is always inlined is compiled for the kernel's features.
     #[inline(always)]
-    fn update(&mut self, block_at: usize, mask: u64) {
-        if mask != 0 {
-            *self = LastNewline { block_at, mask };
+    fn pass_block<C: Classify>(&mut self, block: &Block, at: usize, len: usize) {
+        let masks = C::classify(block);
+        let newlines = masks.newline & !self.state.quotes.advance(&masks, len);
+        self.state.newlines += u64::from(masks.newline.count_ones());
+        if newlines != 0 {
+            self.last_block_at = at;
+            self.last_newlines = newlines;
         }
     }
 
-    fn offset_after(&self) -> Option<usize> {
-        let from_block = BLOCK_BYTES - self.mask.leading_zeros() as usize;
-        (self.mask != 0).then_some(self.block_at + from_block)
+    fn offset_after_last(&self) -> Option<usize> {
+        let from_block = BLOCK_BYTES - self.last_newlines.leading_zeros() as usize;
+        (self.last_newlines != 0).then_some(self.last_block_at + from_block)
     }
 }
 

@@ -6,12 +6,13 @@ use arrow::array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float64Type, Int64Type,
     TimestampMicrosecondType,
 };
-use arrow::array::{ArrayRef, BooleanArray, NullBufferBuilder, PrimitiveArray};
+use arrow::array::{ArrayRef, BooleanArray, PrimitiveArray};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::DataType;
 
 use crate::field::{owned_value, without_cr};
 use crate::index::Stretch;
+use crate::nulls::Nulls;
 use crate::reject::RejectReason;
 use crate::spec::Type;
 use crate::text::TextValues;
@@ -131,7 +132,7 @@ impl ColumnBuilder {
             Values::Text(text) => text.finish(chunk),
             Values::Int64(parsed) => parsed.finish::<Int64Type>(data_type),
             Values::Float64(parsed) => parsed.finish::<Float64Type>(data_type),
-            Values::Boolean(mut parsed) => {
+            Values::Boolean(parsed) => {
                 let bits = BooleanBuffer::from(parsed.values);
                 Arc::new(BooleanArray::new(bits, parsed.nulls.finish()))
             }
@@ -145,12 +146,12 @@ impl ColumnBuilder {
 /// The values of a column that is not text.
 struct Parsed<N> {
     values: Vec<N>,
-    nulls: NullBufferBuilder,
+    nulls: Nulls,
 }
 
 impl<N: Default> Parsed<N> {
     fn new() -> Self {
-        Parsed { values: Vec::new(), nulls: NullBufferBuilder::new(0) }
+        Parsed { values: Vec::new(), nulls: Nulls::new() }
     }
 
     fn reserve(&mut self, rows: usize) {
@@ -212,7 +213,7 @@ pub fn trim_spaces(mut text: &[u8]) -> &[u8] {
 }
 
 impl<N> Parsed<N> {
-    fn finish<T: ArrowPrimitiveType<Native = N>>(mut self, data_type: DataType) -> ArrayRef
+    fn finish<T: ArrowPrimitiveType<Native = N>>(self, data_type: DataType) -> ArrayRef
     where
         N: arrow::datatypes::ArrowNativeType,
     {

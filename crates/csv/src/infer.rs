@@ -94,9 +94,12 @@ fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut
 /// What a column may still be.
 #[derive(Clone)]
 struct Guess {
-    candidates: Vec<(Type, fn(&[u8]) -> bool)>,
+    candidates: Vec<Candidate>,
     has_values: bool,
 }
+
+/// A type, and whether a value is of it.
+type Candidate = (Type, fn(&[u8]) -> bool);
 
 impl Default for Guess {
     /// The narrowest type first: 0 and 1 are integers rather than booleans.

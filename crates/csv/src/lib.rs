@@ -14,6 +14,8 @@
 //! a field, one inside an unquoted field is literal, and what follows a closing quote is literal too. A
 //! record ends with LF or CRLF; a CR anywhere else is data. Blank lines are skipped.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod boundary;
 mod chunk;
 mod columns;
@@ -24,7 +26,9 @@ mod index;
 mod infer;
 mod layout;
 mod masks;
+mod nulls;
 mod parse;
+mod pool;
 mod quotes;
 mod reader;
 mod reject;

@@ -75,15 +75,22 @@ mod avx2 {
             unsafe {
                 let low = _mm256_loadu_si256(halves);
                 let high = _mm256_loadu_si256(halves.add(1));
-                let equal = |byte: u8| {
-                    let byte = _mm256_set1_epi8(byte as i8);
-                    let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, byte)) as u32;
-                    let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, byte)) as u32;
-                    u64::from(low) | u64::from(high) << 32
-                };
-                Masks { quote: equal(b'"'), comma: equal(b','), newline: equal(b'\n') }
+                Masks {
+                    quote: equal(low, high, b'"'),
+                    comma: equal(low, high, b','),
+                    newline: equal(low, high, b'\n'),
+                }
             }
         }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn equal(low: __m256i, high: __m256i, byte: u8) -> u64 {
+        let byte = _mm256_set1_epi8(byte as i8);
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, byte)) as u32;
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, byte)) as u32;
+        u64::from(low) | u64::from(high) << 32
     }
 }
 

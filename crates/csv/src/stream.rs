@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::mem;
 use std::sync::Arc;
 
 use arrow::buffer::Buffer;
@@ -16,6 +17,7 @@ use crate::chunk::Chunk;
 use crate::error::Error;
 use crate::index::Index;
 use crate::layout::Layout;
+use crate::pool::Pool;
 
 #[derive(Debug)]
 pub struct Stream {
@@ -23,6 +25,7 @@ pub struct Stream {
     files: VecDeque<Arc<Layout>>,
     open: Option<OpenFile>,
     next_number: u64,
+    pool: Arc<Pool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,7 @@ impl Stream {
             files: files.into_iter().map(Arc::new).collect(),
             open: None,
             next_number: 0,
+            pool: Pool::new(limits.chunk_bytes),
         }
     }
 
@@ -60,7 +64,7 @@ impl Stream {
                     None => return Ok(None),
                 },
             };
-            let Some(records) = open.next_records(self.limits)? else {
+            let Some(records) = open.next_records(self.limits, &self.pool)? else {
                 self.open = None;
                 continue;
             };
@@ -113,55 +117,62 @@ impl OpenFile {
         })
     }
 
-    fn next_records(&mut self, limits: Limits) -> Result<Option<Records>, Error> {
+    fn next_records(&mut self, limits: Limits, pool: &Arc<Pool>) -> Result<Option<Records>, Error> {
+        let mut buffer = pool.take();
         let mut filled = self.tail.len();
         let mut wanted = limits.chunk_bytes.max(filled + 1);
-        let mut buffer = vec![0; wanted];
+        buffer.resize(wanted, 0);
         buffer[..filled].copy_from_slice(&self.tail);
         self.tail.clear();
         loop {
-            buffer.resize(wanted, 0);
             let read = read_full(&mut self.file, &mut buffer[filled..])
                 .map_err(|error| Error::read(&self.layout.path, error))?;
             let boundary = self.boundaries.pass(&buffer[filled..filled + read]);
             let boundary = boundary.map(|boundary| filled + boundary);
             filled += read;
             if filled < wanted {
-                buffer.truncate(filled);
-                return Ok(self.last_records(buffer));
+                return Ok(self.last_records(buffer, filled, pool));
             }
             if let Some(boundary) = boundary {
-                return Ok(Some(self.records_up_to(boundary, buffer)));
+                return Ok(Some(self.records_up_to(boundary, buffer, pool)));
             }
             if filled >= limits.record_bytes_max {
                 return Err(self.record_too_long(&buffer, limits.record_bytes_max));
             }
             wanted = (2 * filled).min(limits.record_bytes_max);
+            buffer.resize(wanted, 0);
         }
     }
 
-    fn records_up_to(&mut self, boundary: usize, mut buffer: Vec<u8>) -> Records {
+    fn records_up_to(&mut self, boundary: usize, buffer: Vec<u8>, pool: &Arc<Pool>) -> Records {
         self.tail.extend_from_slice(&buffer[boundary..]);
-        buffer.truncate(boundary);
         let newlines_in_tail = memchr_iter(b'\n', &self.tail).count() as u64;
         let next_line = self.layout.body_line + self.boundaries.newlines() - newlines_in_tail;
         Records {
-            consumed_bytes: buffer.len() + std::mem::take(&mut self.uncounted_bytes),
-            bytes: Buffer::from_vec(buffer),
-            first_line: std::mem::replace(&mut self.line, next_line),
+            bytes: pool.share(buffer, boundary),
+            first_line: mem::replace(&mut self.line, next_line),
+            consumed_bytes: boundary + mem::take(&mut self.uncounted_bytes),
         }
     }
 
-    /// The rest of the file. A newline that is missing at its end is put there.
-    fn last_records(&mut self, mut buffer: Vec<u8>) -> Option<Records> {
-        if buffer.is_empty() {
-            return None;
+    /// The rest of the file. A newline that is missing at its end is put there: the buffer has room for
+    /// it, because the file did not fill it.
+    fn last_records(
+        &mut self,
+        mut buffer: Vec<u8>,
+        filled: usize,
+        pool: &Arc<Pool>,
+    ) -> Option<Records> {
+        let last = *buffer[..filled].last()?;
+        let needs_newline = last != b'\n' && !self.boundaries.is_inside_quotes();
+        if needs_newline {
+            buffer[filled] = b'\n';
         }
-        let consumed_bytes = buffer.len() + std::mem::take(&mut self.uncounted_bytes);
-        if !self.boundaries.is_inside_quotes() && buffer.last() != Some(&b'\n') {
-            buffer.push(b'\n');
-        }
-        Some(Records { bytes: Buffer::from_vec(buffer), first_line: self.line, consumed_bytes })
+        Some(Records {
+            bytes: pool.share(buffer, filled + usize::from(needs_newline)),
+            first_line: self.line,
+            consumed_bytes: filled + mem::take(&mut self.uncounted_bytes),
+        })
     }
 
     fn record_too_long(&self, record: &[u8], limit_bytes: usize) -> Error {

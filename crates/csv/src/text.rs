@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, NullBufferBuilder, StringViewArray};
+use arrow::array::{ArrayRef, StringViewArray};
 use arrow::buffer::Buffer;
 use simdutf8::basic::from_utf8;
 
 use crate::columns::{Misfits, Rows};
 use crate::field::{Value, unescape, value};
+use crate::nulls::Nulls;
 use crate::reject::RejectReason;
 
 /// Strings up to this length are held by the view itself.
@@ -18,7 +19,7 @@ const UNESCAPED: u32 = 1;
 
 pub struct TextValues {
     views: Vec<u128>,
-    nulls: NullBufferBuilder,
+    nulls: Nulls,
     /// The strings that are not in the chunk as they are.
     unescaped: Vec<u8>,
     longest_bytes: usize,
@@ -28,7 +29,7 @@ impl TextValues {
     pub fn new() -> TextValues {
         TextValues {
             views: Vec::new(),
-            nulls: NullBufferBuilder::new(0),
+            nulls: Nulls::new(),
             unescaped: Vec::new(),
             longest_bytes: 0,
         }
@@ -44,7 +45,7 @@ impl TextValues {
         views.extend(rows.raw_fields(field).enumerate().map(|(row, raw)| {
             if !rows.is_utf8 && from_utf8(raw).is_err() {
                 misfits.add(row, RejectReason::InvalidUtf8);
-                self.nulls.append_null();
+                self.nulls.append(false);
                 return 0;
             }
             let view = match value(raw) {
@@ -76,7 +77,7 @@ impl TextValues {
         view
     }
 
-    pub fn finish(mut self, chunk: &Buffer) -> ArrayRef {
+    pub fn finish(self, chunk: &Buffer) -> ArrayRef {
         let buffers: Arc<[Buffer]> = if self.longest_bytes <= INLINE_BYTES_MAX {
             Arc::new([])
         } else if self.unescaped.is_empty() {

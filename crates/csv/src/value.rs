@@ -42,6 +42,7 @@ pub fn boolean(text: &[u8]) -> Option<bool> {
 }
 
 /// The digits of a decimal without its point, scaled: `1.5` at scale 2 is 150.
+#[inline]
 pub fn decimal(text: &[u8], precision: u8, scale: u8) -> Option<i128> {
     let (negative, digits) = split_sign(text);
     let (integer, fraction) = match digits.iter().position(|byte| *byte == b'.') {
@@ -65,6 +66,7 @@ pub fn decimal(text: &[u8], precision: u8, scale: u8) -> Option<i128> {
 }
 
 /// `integer` and `fraction` as one number, followed by `zeros` zeros.
+#[inline]
 fn scaled_digits(integer: &[u8], fraction: &[u8], zeros: usize) -> Option<u128> {
     /// So many digits fit in 64 bits, whose arithmetic is much faster.
     const SMALL_DIGITS: usize = 19;

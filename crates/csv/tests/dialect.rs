@@ -1,5 +1,7 @@
 //! What a record and a field are.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use caudal_csv::{Options, Type};

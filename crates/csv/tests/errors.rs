@@ -1,5 +1,7 @@
 //! What ends a read says what happened, where, and what to do.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::fs;

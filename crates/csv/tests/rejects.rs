@@ -1,5 +1,7 @@
 //! Rows that do not fit are never lost in silence.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use caudal_csv::{Options, RejectReason, Type};

@@ -1,5 +1,7 @@
 //! Types, projections, files and positions.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use arrow::array::{Array, AsArray};
