@@ -1,0 +1,200 @@
+//! Where the answers of a run go, and what became of each query.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use caudal_core::{Failure, QueryId};
+use caudal_planner::SessionPlan;
+
+use crate::args::OutputArgs;
+use crate::error::{Exit, Failed};
+use crate::job::Job;
+use crate::output::{Format, ResultFile, Writer, prepare_folder, writer};
+
+pub struct Answers {
+    queries: Vec<Query>,
+    to: Destination,
+}
+
+struct Query {
+    name: String,
+    title: String,
+    schema: SchemaRef,
+    rows: usize,
+    /// None while the answer is not complete.
+    outcome: Option<Result<(), Failure>>,
+}
+
+enum Destination {
+    /// A file per query.
+    Folder { files: Vec<Option<ResultFile>>, written: Vec<PathBuf> },
+    /// One query, shown as its rows come.
+    Stream(Option<Box<dyn Writer>>),
+    /// Several queries on one stdout: each when it is complete and all before it are shown.
+    InTurn { format: Format, waiting: VecDeque<(usize, Vec<RecordBatch>)> },
+}
+
+impl Answers {
+    pub fn new(job: &Job, plan: &SessionPlan, output: &OutputArgs) -> Result<Self, Failed> {
+        let queries: Vec<_> = job.queries.iter().zip(&plan.queries).map(Query::new).collect();
+        let to = match (&output.out, output.format) {
+            (None, Some(Format::Parquet)) => {
+                return Err(Failed::usage("CDL-6006", "Parquet cannot be written to stdout")
+                    .hint("name a folder with --out".to_string()));
+            }
+            (Some(folder), format) => {
+                prepare_folder(folder)?;
+                let format = format.unwrap_or(Format::Csv);
+                let create = |query: &Query| {
+                    ResultFile::create(folder, &query.name, format, query.schema.clone()).map(Some)
+                };
+                let files = queries.iter().map(create).collect::<Result<_, _>>()?;
+                Destination::Folder { files, written: vec![] }
+            }
+            (None, format) => {
+                let format = format.unwrap_or_else(Format::for_stdout);
+                match &queries[..] {
+                    [query] => {
+                        let out = writer(format, query.schema.clone(), io::stdout())?;
+                        Destination::Stream(Some(out))
+                    }
+                    _ => {
+                        let waiting = (0..queries.len()).map(|query| (query, vec![])).collect();
+                        Destination::InTurn { format, waiting }
+                    }
+                }
+            }
+        };
+        Ok(Self { queries, to })
+    }
+
+    pub fn rows(&mut self, query: QueryId, batch: RecordBatch) -> Result<(), Failed> {
+        self.queries[query.index()].rows += batch.num_rows();
+        match &mut self.to {
+            Destination::Folder { files, .. } => {
+                if let Some(file) = &mut files[query.index()] {
+                    file.write(&batch)?;
+                }
+            }
+            Destination::Stream(out) => {
+                if let Some(out) = out {
+                    out.write(&batch)?;
+                }
+            }
+            Destination::InTurn { waiting, .. } => {
+                let mine = waiting.iter_mut().find(|(index, _)| *index == query.index());
+                mine.expect("rows come before the end of their answer").1.push(batch);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn done(&mut self, query: QueryId, outcome: Result<(), Failure>) -> Result<(), Failed> {
+        let succeeded = outcome.is_ok();
+        self.queries[query.index()].outcome = Some(outcome);
+        match &mut self.to {
+            Destination::Folder { files, written } => match files[query.index()].take() {
+                Some(file) if succeeded => written.push(file.finish()?),
+                Some(file) => file.discard(),
+                None => {}
+            },
+            Destination::Stream(out) => {
+                if let Some(out) = out.take()
+                    && succeeded
+                {
+                    out.finish()?;
+                }
+            }
+            Destination::InTurn { .. } => self.show_those_in_turn()?,
+        }
+        Ok(())
+    }
+
+    fn show_those_in_turn(&mut self) -> Result<(), Failed> {
+        let Destination::InTurn { format, waiting } = &mut self.to else { return Ok(()) };
+        while let Some((index, _)) = waiting.front()
+            && let Some(outcome) = &self.queries[*index].outcome
+        {
+            let (index, batches) = waiting.pop_front().expect("looked at above");
+            if outcome.is_err() {
+                continue;
+            }
+            let query = &self.queries[index];
+            let mut stdout = io::stdout();
+            match format {
+                Format::Table => writeln!(stdout, "{}: {}", query.name, query.title)?,
+                Format::Markdown => writeln!(stdout, "## {}: {}\n", query.name, query.title)?,
+                Format::Csv => writeln!(stdout, "# {}: {}", query.name, query.title)?,
+                Format::Json | Format::Ndjson | Format::Parquet => {}
+            }
+            let mut out = writer(*format, query.schema.clone(), stdout)?;
+            for batch in &batches {
+                out.write(batch)?;
+            }
+            out.finish()?;
+            if matches!(format, Format::Table | Format::Markdown | Format::Csv) {
+                writeln!(io::stdout())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up what is unfinished, so that no partial file stays.
+    pub fn abandon(&mut self) {
+        if let Destination::Folder { files, .. } = &mut self.to {
+            for file in files.iter_mut().filter_map(Option::take) {
+                file.discard();
+            }
+        }
+    }
+
+    /// A line per query on stderr where results went to files.
+    pub fn summary(&self) -> Option<String> {
+        let Destination::Folder { .. } = &self.to else { return None };
+        let width = self.queries.iter().map(|query| query.name.len()).max().unwrap_or(0);
+        let line = |query: &Query| {
+            let rows = match &query.outcome {
+                Some(Ok(())) => format!("{} rows", query.rows),
+                Some(Err(_)) => "failed".to_string(),
+                None => "not answered".to_string(),
+            };
+            format!("{:width$}  {rows:>10}  {}", query.name, query.title)
+        };
+        Some(self.queries.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Every query's own word, as one result for the process.
+    pub fn verdict(&self) -> Result<(), Failed> {
+        let failed: Vec<_> = self
+            .queries
+            .iter()
+            .filter_map(|query| match &query.outcome {
+                Some(Err(failure)) => Some((query, failure)),
+                _ => None,
+            })
+            .collect();
+        let Some((_, first)) = failed.first() else { return Ok(()) };
+        let texts: Vec<_> = failed
+            .iter()
+            .map(|(query, failure)| format!("{}: {}", query.name, failure.message))
+            .collect();
+        let hint = (first.code == "CDL-3001")
+            .then(|| "give it more with --memory, or divide it over more --shards".to_string());
+        Err(Failed::new(Exit::QueryFailed, &first.code, texts.join("\n")).hint(hint))
+    }
+}
+
+impl Query {
+    fn new((titled, plan): (&crate::job::Titled, &caudal_planner::QueryPlan)) -> Self {
+        Self {
+            name: titled.spec.name.clone(),
+            title: titled.title.clone(),
+            schema: plan.schema.clone(),
+            rows: 0,
+            outcome: None,
+        }
+    }
+}

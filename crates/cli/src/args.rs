@@ -1,0 +1,238 @@
+//! What can be typed. The help texts are the manual.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::output::Format;
+
+/// SQL over CSV tables, exact whatever dies.
+///
+/// Start with `caudal demo`: it generates data for four suites, answers their nineteen questions and
+/// checks every answer.
+#[derive(Parser)]
+#[command(name = "caudal", version, max_term_width = 100)]
+pub struct Caudal {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Demo(DemoArgs),
+    Run(RunArgs),
+    Query(QueryArgs),
+    Explain(ExplainArgs),
+    Check(CheckArgs),
+    Generate(GenerateArgs),
+}
+
+/// Generate small data for every suite, answer all their questions, check every answer
+///
+/// Each answer is compared with the one that DataFusion alone gives on the same data.
+#[derive(Args)]
+pub struct DemoArgs {
+    /// Only these suites
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// Size of the data: 1 is the size of the public datasets, several GB each
+    #[arg(long, default_value_t = 0.002)]
+    pub scale: f64,
+    /// The same seed gives the same data
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// Answer the questions of a suite
+///
+/// A suite is a folder with a suite.toml and one .sql file per query. Four come with the program:
+/// steam, movies, books, coffee.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal run steam --data ./steam
+  caudal run books --data ./books --queries q3,q4 --param min_reviews=100 --out results
+  caudal run ./my-suite --data ./my-data --format ndjson")]
+pub struct RunArgs {
+    /// The name of a built-in suite, or the folder of your own
+    pub suite: String,
+    /// The folder with the suite's data
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// Answer one SELECT over CSV files
+///
+/// Column types are guessed from the first rows of each file.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal query -c \"SELECT count(*) FROM games\" -t games=games.csv
+  caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv")]
+pub struct QueryArgs {
+    /// The SQL
+    #[arg(short = 'c', long = "command", value_name = "SQL", required_unless_present = "file")]
+    pub sql: Option<String>,
+    /// A file with the SQL; - for standard input
+    #[arg(short, long, value_name = "FILE", conflicts_with = "sql")]
+    pub file: Option<PathBuf>,
+    /// A table: its name in SQL, and its file or files (* and ? match)
+    #[arg(short, long = "table", value_name = "NAME=FILES")]
+    pub tables: Vec<String>,
+    /// A value for $NAME in the SQL
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// Show how a query or a suite is divided into stages
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal explain steam
+  caudal explain steam --queries q5 --format mermaid
+  caudal explain -c \"SELECT a, count(*) FROM t GROUP BY a\" -t t=t.csv")]
+pub struct ExplainArgs {
+    /// The name of a built-in suite, or the folder of your own
+    #[arg(required_unless_present = "sql", conflicts_with = "sql")]
+    pub suite: Option<String>,
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+    /// SQL instead of a suite
+    #[arg(short = 'c', long = "command", value_name = "SQL")]
+    pub sql: Option<String>,
+    /// A table of the SQL: its name, and its file or files
+    #[arg(short, long = "table", value_name = "NAME=FILES")]
+    pub tables: Vec<String>,
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub format: ExplainFormat,
+    /// How many shards to plan for
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub shards: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// In words
+    Text,
+    /// A graph for Markdown pages
+    Mermaid,
+    /// A graph for Graphviz
+    Dot,
+    /// DataFusion's operators in each stage
+    Plan,
+}
+
+/// Compare results with expected ones, or with what DataFusion alone answers
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal run coffee --data ./coffee --out results && caudal check results --against expected
+  caudal check results --suite coffee --data ./coffee")]
+pub struct CheckArgs {
+    /// The folder with the results, one CSV file per query
+    pub results: PathBuf,
+    /// The folder with the expected results
+    #[arg(long, value_name = "DIR", required_unless_present = "suite")]
+    pub against: Option<PathBuf>,
+    /// Compute what is expected: the suite to answer in a single process by DataFusion alone
+    #[arg(long, requires = "data", conflicts_with = "against")]
+    pub suite: Option<String>,
+    /// The folder with the suite's data
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+    /// Rows must come in the same order, too
+    #[arg(long)]
+    pub ordered: bool,
+}
+
+/// Make data for a suite, with the dirt of the real files
+#[derive(Args)]
+#[command(after_help = "Example:
+  caudal generate steam --scale 0.1 --out ./steam")]
+pub struct GenerateArgs {
+    /// steam, movies, books or coffee
+    pub suite: String,
+    /// Size of the data: 1 is the size of the public dataset
+    #[arg(long, default_value_t = 0.01)]
+    pub scale: f64,
+    /// The same seed gives the same data
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where to write it
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Which queries, with which parameters
+#[derive(Args, Default)]
+pub struct ChoiceArgs {
+    /// Only these queries
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    pub queries: Vec<String>,
+    /// Set a parameter of the suite
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct OutputArgs {
+    /// Write each result to a file in this folder instead of to stdout
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to write results: a table on a terminal, CSV otherwise, unless said here
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Say nothing but results and errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Args)]
+pub struct InputArgs {
+    /// Keep rows that do not fit their table, one file per table in this folder
+    #[arg(long, value_name = "DIR")]
+    pub rejects: Option<PathBuf>,
+    /// A row that does not fit its table is an error
+    #[arg(long)]
+    pub strict: bool,
+}
+
+#[derive(Args, Clone, Copy)]
+pub struct EngineArgs {
+    /// Compute threads [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// How many shards joins and aggregates are divided over [default: one per thread, at least 2]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub shards: Option<u32>,
+    /// Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G [default: 4G]
+    #[arg(long, value_parser = parse_bytes)]
+    pub memory: Option<usize>,
+}
+
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches(['B', 'I']) {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        other => return Err(format!("{other:?} is not a unit; use K, M or G")),
+    };
+    let number: usize = digits.trim().parse().map_err(|_| format!("{digits:?} is not a number"))?;
+    number.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(|| "out of range".to_string())
+}

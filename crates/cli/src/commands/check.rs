@@ -1,0 +1,32 @@
+//! `caudal check`: whether results are what they should be.
+
+use caudal_suite::Suite;
+use caudal_suite::compare::{Order, compare_dirs};
+
+use crate::Done;
+use crate::args::CheckArgs;
+use crate::error::{Exit, Failed};
+use crate::job::Job;
+use crate::oracle;
+
+pub fn run(args: CheckArgs) -> Done {
+    let order = if args.ordered { Order::AsGiven } else { Order::Any };
+    let computed;
+    let expected = match (&args.against, &args.suite) {
+        (Some(folder), _) => folder,
+        (None, Some(name)) => {
+            let suite = Suite::find(name)?;
+            let job = Job::of_suite(&suite, &args.choice, args.data.as_deref())?;
+            computed = tempfile::tempdir()?;
+            oracle::answer(&job, computed.path())?;
+            &computed.path().to_path_buf()
+        }
+        (None, None) => unreachable!("clap asks for one of them"),
+    };
+    let report = compare_dirs(&args.results, expected, order)?;
+    println!("{report}");
+    match report.passed() {
+        true => Ok(()),
+        false => Err(Failed::new(Exit::QueryFailed, "CDL-6009", "the results differ")),
+    }
+}

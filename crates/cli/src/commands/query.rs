@@ -1,0 +1,32 @@
+//! `caudal query`: one SELECT over files.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::Done;
+use crate::args::QueryArgs;
+use crate::error::Failed;
+use crate::job::Job;
+
+pub fn run(args: QueryArgs) -> Done {
+    let sql = match (args.sql, &args.file) {
+        (Some(sql), _) => sql,
+        (None, Some(file)) => read_sql(file)?,
+        (None, None) => String::new(),
+    };
+    let job = Job::of_sql(sql, &args.tables, &args.params)?;
+    super::answer(&job, args.engine.into(), &args.output, &args.input)
+}
+
+fn read_sql(file: &Path) -> Result<String, Failed> {
+    let mut sql = String::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().read_to_string(&mut sql).map(|_| ())
+    } else {
+        std::fs::read_to_string(file).map(|text| sql = text)
+    };
+    read.map_err(|error| {
+        Failed::usage("CDL-6008", format!("cannot read the query in {}: {error}", file.display()))
+    })?;
+    Ok(sql)
+}

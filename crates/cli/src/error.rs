@@ -1,0 +1,154 @@
+//! How errors reach the person at the terminal, and which exit code they are.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use caudal_core::Coded;
+
+/// A command that did not do what it was asked to.
+#[derive(Debug)]
+pub struct Failed {
+    exit: Exit,
+    code: String,
+    message: String,
+    /// The place in a text, drawn.
+    excerpt: Option<String>,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Whoever read our output has read enough.
+    Success,
+    QueryFailed,
+    Usage,
+    Interrupted,
+}
+
+impl Failed {
+    pub fn new(exit: Exit, code: &str, message: impl ToString) -> Self {
+        let (code, message) = (code.to_string(), message.to_string());
+        Self { exit, code, message, excerpt: None, hint: None }
+    }
+
+    pub fn usage(code: &str, message: impl ToString) -> Self {
+        Self::new(Exit::Usage, code, message)
+    }
+
+    pub fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "", "interrupted")
+    }
+
+    pub fn hint(mut self, hint: impl Into<Option<String>>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Says it on stderr, in the form `error[CODE]: message`, then where, then what to do.
+    pub fn report(self) -> ExitCode {
+        if self.exit != Exit::Success {
+            // There is nobody to tell when stderr is closed.
+            let _ = self.write(&mut io::stderr().lock());
+        }
+        ExitCode::from(match self.exit {
+            Exit::Success => 0,
+            Exit::QueryFailed => 1,
+            Exit::Usage => 2,
+            Exit::Interrupted => 130,
+        })
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let (red, bold, off) =
+            if colors() { ("\x1b[1;31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
+        if self.exit == Exit::Interrupted {
+            return writeln!(out, "{}", self.message);
+        }
+        let code = if self.code.is_empty() { String::new() } else { format!("[{}]", self.code) };
+        writeln!(out, "{red}error{code}{off}: {}", self.message)?;
+        if let Some(excerpt) = &self.excerpt {
+            writeln!(out, "{excerpt}")?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(out, "{bold}hint{off}: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether stderr may be coloured.
+pub fn colors() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+impl From<caudal_planner::Error> for Failed {
+    fn from(error: caudal_planner::Error) -> Self {
+        let mut failed = Failed::new(Exit::QueryFailed, error.code(), &error).hint(error.hint());
+        failed.excerpt = error.place().map(|place| place.excerpt());
+        failed
+    }
+}
+
+impl From<caudal_client::Error> for Failed {
+    fn from(error: caudal_client::Error) -> Self {
+        match error {
+            caudal_client::Error::Csv(error) => error.into(),
+            other => Failed::new(Exit::QueryFailed, other.code(), &other).hint(other.hint()),
+        }
+    }
+}
+
+impl From<caudal_csv::Error> for Failed {
+    fn from(error: caudal_csv::Error) -> Self {
+        let exit = match error {
+            caudal_csv::Error::Strict(_) => Exit::QueryFailed,
+            _ => Exit::Usage,
+        };
+        Failed::new(exit, error.code(), with_source(&error)).hint(error.hint())
+    }
+}
+
+impl From<caudal_suite::Error> for Failed {
+    fn from(error: caudal_suite::Error) -> Self {
+        Failed::usage(error.code(), with_source(&error)).hint(error.hint())
+    }
+}
+
+impl From<caudal_suite::compare::Error> for Failed {
+    fn from(error: caudal_suite::compare::Error) -> Self {
+        Failed::usage(error.code(), with_source(&error)).hint(error.hint())
+    }
+}
+
+impl From<caudal_generate::Error> for Failed {
+    fn from(error: caudal_generate::Error) -> Self {
+        Failed::usage(error.code(), with_source(&error)).hint(error.hint())
+    }
+}
+
+impl From<caudal_local::Error> for Failed {
+    fn from(error: caudal_local::Error) -> Self {
+        match error {
+            caudal_local::Error::Client(error) => error.into(),
+            other => Failed::new(Exit::QueryFailed, other.code(), &other).hint(other.hint()),
+        }
+    }
+}
+
+/// Writing to stdout or to a result's file.
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // `caudal ... | head` is not an error.
+            io::ErrorKind::BrokenPipe => Failed::new(Exit::Success, "", ""),
+            _ => Failed::new(Exit::Usage, "CDL-6001", format!("cannot write: {error}")),
+        }
+    }
+}
+
+fn with_source(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

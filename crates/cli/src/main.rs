@@ -1,0 +1,43 @@
+//! `caudal`: SQL over CSV tables, in one process or on a cluster.
+//!
+//! stdout is data, stderr is everything else. Exit codes: 0; 1, a query failed; 2, usage or input;
+//! 130, interrupted.
+
+mod answers;
+mod args;
+mod commands;
+mod error;
+mod job;
+mod local;
+mod oracle;
+mod output;
+mod progress;
+mod rejects;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Caudal, Command};
+use crate::error::Failed;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let done = match Caudal::parse().command {
+        Command::Demo(args) => commands::demo::run(args),
+        Command::Run(args) => commands::run::run(args),
+        Command::Query(args) => commands::query::run(args),
+        Command::Explain(args) => commands::explain::run(args),
+        Command::Check(args) => commands::check::run(args),
+        Command::Generate(args) => commands::generate::run(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => failed.report(),
+    }
+}
+
+/// What a command comes to.
+type Done = Result<(), Failed>;

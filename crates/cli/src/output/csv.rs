@@ -1,0 +1,36 @@
+//! Results as CSV.
+
+use std::io::{self, Write};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+use super::Writer;
+use super::cells::Cells;
+
+pub struct CsvWriter<W: Write> {
+    out: csv::Writer<W>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
+        let mut out = csv::Writer::from_writer(out);
+        out.write_record(schema.fields().iter().map(|field| field.name()))?;
+        Ok(Self { out })
+    }
+}
+
+impl<W: Write> Writer for CsvWriter<W> {
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        let cells = Cells::of(batch).map_err(io::Error::other)?;
+        for row in 0..batch.num_rows() {
+            self.out.write_record(cells.row(row))?;
+        }
+        // A row that is known is shown: whoever reads the pipe may be waiting for it.
+        self.out.flush()
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,135 @@
+//! Results on their way to a person or a file.
+
+mod cells;
+mod csv;
+mod json;
+mod markdown;
+mod parquet;
+mod table;
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use clap::ValueEnum;
+
+use crate::error::Failed;
+
+pub use table::render;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Drawn, for people
+    Table,
+    Csv,
+    /// An array of objects
+    Json,
+    /// One object a line
+    Ndjson,
+    Markdown,
+    /// Only with --out
+    Parquet,
+}
+
+impl Format {
+    /// What suits where stdout goes.
+    pub fn for_stdout() -> Self {
+        if io::stdout().is_terminal() { Format::Table } else { Format::Csv }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Table => "txt",
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Ndjson => "ndjson",
+            Format::Markdown => "md",
+            Format::Parquet => "parquet",
+        }
+    }
+}
+
+/// Writes one result, batch by batch.
+pub trait Writer {
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()>;
+
+    /// Writes what comes after the last row.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A writer of results with these columns.
+pub fn writer<'a>(
+    format: Format,
+    schema: SchemaRef,
+    out: impl Write + Send + 'a,
+) -> io::Result<Box<dyn Writer + 'a>> {
+    Ok(match format {
+        Format::Table => Box::new(table::TableWriter::new(schema, out)),
+        Format::Csv => Box::new(csv::CsvWriter::new(&schema, out)?),
+        Format::Json => Box::new(json::JsonWriter::array(out)),
+        Format::Ndjson => Box::new(json::JsonWriter::lines(out)),
+        Format::Markdown => Box::new(markdown::MarkdownWriter::new(&schema, out)?),
+        Format::Parquet => Box::new(parquet::ParquetWriter::new(schema, out)?),
+    })
+}
+
+/// A result's file in the output folder. It appears under its name only when it is complete.
+pub struct ResultFile {
+    writer: Box<dyn Writer>,
+    part: PathBuf,
+    path: PathBuf,
+}
+
+impl ResultFile {
+    pub fn create(
+        folder: &Path,
+        name: &str,
+        format: Format,
+        schema: SchemaRef,
+    ) -> Result<Self, Failed> {
+        let path = folder.join(format!("{name}.{}", format.extension()));
+        let part = folder.join(format!(".{name}.{}.part", format.extension()));
+        let file = File::create(&part).map_err(|error| unwritable(folder, &error))?;
+        let writer = writer(format, schema, BufWriter::new(file))?;
+        Ok(Self { writer, part, path })
+    }
+
+    pub fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.writer.write(batch)
+    }
+
+    pub fn finish(self) -> io::Result<PathBuf> {
+        self.writer.finish()?;
+        std::fs::rename(&self.part, &self.path)?;
+        Ok(self.path)
+    }
+
+    /// Leaves nothing that could be taken for an answer.
+    pub fn discard(self) {
+        drop(self.writer);
+        // Best effort: its name says that it is only a part.
+        let _ = std::fs::remove_file(&self.part);
+    }
+}
+
+/// Makes the output folder if need be, and makes sure now that it can be written to.
+pub fn prepare_folder(folder: &Path) -> Result<(), Failed> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let probe = folder.join(".caudal-probe");
+    File::create(&probe).map_err(|error| unwritable(folder, &error))?;
+    std::fs::remove_file(&probe).map_err(|error| unwritable(folder, &error))
+}
+
+fn unwritable(folder: &Path, error: &io::Error) -> Failed {
+    let message = format!("cannot write into the folder {}: {error}", folder.display());
+    Failed::usage("CDL-6005", message).hint("choose another one with --out".to_string())
+}
+
+/// Text to stdout; a closed pipe is an error of its kind, not a panic.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

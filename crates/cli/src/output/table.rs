@@ -1,0 +1,81 @@
+//! Results drawn as tables, for people.
+
+use std::io::{self, Write};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+
+use super::Writer;
+use super::cells::Cells;
+
+/// Rows of a result that are drawn: beyond that nobody reads a table.
+const TABLE_ROWS_MAX: usize = 100;
+
+/// Characters of a cell that are drawn.
+const CELL_CHARS_MAX: usize = 80;
+
+/// Collects what will be drawn and counts the rest: widths are known only at the end.
+pub struct TableWriter<W: Write> {
+    schema: SchemaRef,
+    shown: Vec<RecordBatch>,
+    rows: usize,
+    out: W,
+}
+
+impl<W: Write> TableWriter<W> {
+    pub fn new(schema: SchemaRef, out: W) -> Self {
+        Self { schema, shown: vec![], rows: 0, out }
+    }
+}
+
+impl<W: Write> Writer for TableWriter<W> {
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        let room = TABLE_ROWS_MAX.saturating_sub(self.rows).min(batch.num_rows());
+        if room > 0 {
+            self.shown.push(batch.slice(0, room));
+        }
+        self.rows += batch.num_rows();
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        writeln!(self.out, "{}", render(&self.schema, &self.shown)?)?;
+        if self.rows > TABLE_ROWS_MAX {
+            let more = self.rows - TABLE_ROWS_MAX;
+            writeln!(self.out, "… {more} more rows (--format csv or --out DIR gives all)")?;
+        }
+        self.out.flush()
+    }
+}
+
+pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(schema.fields().iter().map(|field| field.name()));
+    for (index, field) in schema.fields().iter().enumerate() {
+        if field.data_type().is_numeric()
+            && let Some(column) = table.column_mut(index)
+        {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for batch in batches {
+        let cells = Cells::of(batch).map_err(io::Error::other)?;
+        for row in 0..batch.num_rows() {
+            table.add_row(cells.row(row).map(|cell| Cell::new(shorten(&cell))));
+        }
+    }
+    Ok(table)
+}
+
+fn shorten(cell: &str) -> String {
+    let one_line = cell.replace(['\n', '\r'], " ");
+    if one_line.chars().count() <= CELL_CHARS_MAX {
+        return one_line;
+    }
+    let kept: String = one_line.chars().take(CELL_CHARS_MAX - 1).collect();
+    format!("{kept}…")
+}

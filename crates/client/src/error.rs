@@ -1,0 +1,36 @@
+//! Why a run ended without its answers.
+
+use caudal_core::{Code, Coded};
+use thiserror::Error;
+use tokio::task::JoinError;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error(transparent)]
+    Csv(#[from] caudal_csv::Error),
+    #[error(transparent)]
+    Session(#[from] caudal_gateway::Error),
+    #[error("a task of the client died: {0}")]
+    Panicked(JoinError),
+    #[error("table {table} has more than 2^32 fragments")]
+    TooLarge { table: String },
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Csv(error) => error.code(),
+            Error::Session(error) => error.code(),
+            Error::Panicked(_) => "CDL-5002",
+            Error::TooLarge { .. } => "CDL-5003",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Error::Csv(error) => error.hint(),
+            Error::Session(error) => error.hint(),
+            Error::Panicked(_) | Error::TooLarge { .. } => None,
+        }
+    }
+}

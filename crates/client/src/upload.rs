@@ -1,0 +1,78 @@
+//! Sends tables: several tasks read, parse and put fragments of one table at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use caudal_core::{TableFragment, TableId};
+use caudal_csv::Reader;
+use caudal_gateway::Session;
+use tokio::sync::mpsc::Sender;
+use tokio::task::JoinSet;
+
+use crate::{Error, Event, Progress, Upload};
+
+pub async fn all(
+    session: Arc<Session>,
+    uploads: Vec<Upload>,
+    tasks: usize,
+    progress: Arc<Progress>,
+    events: Sender<Event>,
+) -> Result<(), Error> {
+    for upload in uploads {
+        let table = upload.table;
+        let sending = Sending {
+            session: Arc::clone(&session),
+            table,
+            reader: upload.reader,
+            progress: Arc::clone(&progress),
+            events: events.clone(),
+            fragments: Arc::default(),
+        };
+        let count = Arc::clone(&sending.fragments);
+        let mut readers = JoinSet::new();
+        for _ in 0..tasks {
+            readers.spawn(sending.clone().run());
+        }
+        while let Some(ended) = readers.join_next().await {
+            ended.map_err(Error::Panicked)??;
+        }
+        let count = sending.number(count.load(Ordering::Relaxed))?;
+        session.end_table(table, count).await?;
+    }
+    Ok(())
+}
+
+/// One of the tasks that send a table.
+#[derive(Clone)]
+struct Sending {
+    session: Arc<Session>,
+    table: TableId,
+    reader: Arc<Reader>,
+    progress: Arc<Progress>,
+    events: Sender<Event>,
+    fragments: Arc<AtomicU64>,
+}
+
+impl Sending {
+    async fn run(self) -> Result<(), Error> {
+        while let Some(chunk) = self.reader.next_chunk()? {
+            let parsed = self.reader.parse(chunk)?;
+            self.fragments.fetch_add(1, Ordering::Relaxed);
+            let rows = parsed.batch.num_rows();
+            self.progress.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
+            if !parsed.rejects.is_empty() {
+                // A run that nobody listens to any more is about to end.
+                let _ = self.events.send(Event::Rejected(self.table, parsed.rejects)).await;
+            }
+            let number = self.number(parsed.number)?;
+            let fragment = TableFragment { table: self.table, number, batch: parsed.batch };
+            self.session.put(fragment).await?;
+        }
+        Ok(())
+    }
+
+    fn number(&self, number: u64) -> Result<u32, Error> {
+        let table = || self.session.plan.table(self.table).name.clone();
+        u32::try_from(number).map_err(|_| Error::TooLarge { table: table() })
+    }
+}

@@ -1,0 +1,15 @@
+//! The pure heart of Caudal: identities, the tracker that makes delivery exact, completion, limits
+//! and error codes. Facts go in, decisions come out; there is no I/O and no clock in this crate.
+
+pub mod error;
+pub mod ids;
+pub mod limits;
+pub mod message;
+pub mod queues;
+pub mod tracker;
+
+pub use error::{Code, Coded};
+pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
+pub use message::{Failure, FragmentPart, Message, Section, TableFragment};
+pub use queues::Queues;
+pub use tracker::{EndConflict, Offer, Part, Tracker};

@@ -1,0 +1,54 @@
+//! Every bound of the system, in one place, with its unit in its name.
+
+/// Bytes of CSV in one fragment: big enough that a run's fixed cost vanishes, small enough that a
+/// few of them per core fit into memory and caches.
+pub const FRAGMENT_CSV_BYTES: usize = 4 << 20;
+
+/// The longest record a CSV file may hold.
+pub const CSV_RECORD_BYTES_MAX: usize = 256 << 20;
+
+/// Table fragments that may wait for a map worker, for each compute thread.
+pub const MAP_QUEUE_FRAGMENTS_PER_THREAD: usize = 2;
+
+/// Messages that may wait for a shard before its publishers are refused.
+pub const SHARD_QUEUE_MESSAGES_MAX: usize = 64;
+
+/// Bytes of one message: what one fragment sends to one shard is divided into parts of this size.
+pub const MESSAGE_BYTES: usize = 8 << 20;
+
+/// Deliveries a consumer holds unacknowledged.
+pub const PREFETCH_MESSAGES: usize = 16;
+
+/// Rows of a result or of a shard's output in one fragment.
+pub const OUTPUT_FRAGMENT_ROWS: usize = 64 << 10;
+
+/// Bytes of results a session may leave unread before it fails.
+pub const RESULT_QUOTA_BYTES: usize = 4 << 30;
+
+/// Rows gathered by a shard input before its partial states are merged for the first time.
+pub const MERGE_ROWS_MIN: usize = 64 << 10;
+
+/// Rows that must have come in before a stage that may answer early is looked at again.
+pub const EARLY_ROWS_MIN: usize = 4 << 10;
+
+/// Gathered batches that are joined into one, so that many small fragments do not cost their
+/// overhead for the rest of the session.
+pub const GATHER_BATCHES_MAX: usize = 256;
+
+/// Shards a session may have.
+pub const SHARDS_MAX: usize = 256;
+
+/// Queries in one session.
+pub const QUERIES_MAX: usize = 256;
+
+/// Bytes of one SQL text.
+pub const SQL_BYTES_MAX: usize = 1 << 20;
+
+/// Memory for a run when the user sets none.
+pub const MEMORY_BYTES_DEFAULT: usize = 4 << 30;
+
+/// Rejected rows described one by one; the rest is counted.
+pub const REJECTS_DESCRIBED_MAX: usize = 10;
+
+/// Rejected rows kept for `--rejects` before the writer is waited for.
+pub const REJECTS_KEPT_MAX: usize = 10_000;

@@ -1,0 +1,65 @@
+//! What travels between clients, workers and shards.
+
+use arrow::array::RecordBatch;
+
+use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
+use crate::tracker::Part;
+
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A fragment of a table, for whichever map worker takes it.
+    Table(TableFragment),
+    /// What a fragment became on its way, or a part of it: for a shard, or for the client.
+    Part(FragmentPart),
+    /// How many fragments a source has.
+    End { source: Source, count: u32 },
+    /// Held by the owner of a shard until all of the shard's output is published.
+    Baton,
+    /// A query that cannot be answered, for its client.
+    Failed { query: QueryId, failure: Failure },
+}
+
+#[derive(Clone, Debug)]
+pub struct TableFragment {
+    pub table: TableId,
+    pub number: u32,
+    pub batch: RecordBatch,
+}
+
+#[derive(Clone, Debug)]
+pub struct FragmentPart {
+    pub id: FragmentId,
+    pub part: Part,
+    /// On the last fragment of a shard's output: how many there are.
+    pub end: Option<u32>,
+    /// Rows by the stage that made them; no section where a stage made none.
+    pub sections: Vec<Section>,
+}
+
+/// Rows that a stage made of a fragment.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub stage: StageId,
+    pub batches: Vec<RecordBatch>,
+}
+
+/// Why a query failed, in a form that crosses processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub code: String,
+    pub message: String,
+}
+
+impl Message {
+    /// Roughly what it occupies.
+    pub fn size_bytes(&self) -> usize {
+        match self {
+            Message::Table(fragment) => fragment.batch.get_array_memory_size(),
+            Message::Part(part) => {
+                let batches = part.sections.iter().flat_map(|section| &section.batches);
+                batches.map(RecordBatch::get_array_memory_size).sum()
+            }
+            Message::End { .. } | Message::Baton | Message::Failed { .. } => 0,
+        }
+    }
+}

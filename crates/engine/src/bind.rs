@@ -1,0 +1,27 @@
+//! A stage's plan over data instead of leaves. Fresh for every run: operators keep state.
+
+use std::sync::Arc;
+
+use caudal_planner::leaf::{Leaf, LeafExec};
+use caudal_planner::region::with_children;
+use datafusion::error::Result;
+use datafusion::physical_plan::ExecutionPlan;
+
+use crate::source::SourceExec;
+
+pub fn bind(
+    plan: &Arc<dyn ExecutionPlan>,
+    data: &mut dyn FnMut(&Leaf, &Arc<dyn ExecutionPlan>) -> Result<SourceExec>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(leaf) = LeafExec::of(plan) {
+        return Ok(Arc::new(data(leaf, plan)?));
+    }
+    let mut children = Vec::with_capacity(plan.children().len());
+    for child in plan.children() {
+        children.push(bind(child, data)?);
+    }
+    if children.is_empty() {
+        return Arc::clone(plan).reset_state();
+    }
+    with_children(Arc::clone(plan), children)
+}

@@ -1,0 +1,27 @@
+//! Runs stages on batches.
+//!
+//! - [`map`]: a fragment of a table through every map stage that reads it, anywhere, any number of
+//!   times;
+//! - [`shard`]: what one shard gathers, exactly once, and which of its stages are complete;
+//! - [`complete`]: a complete stage, once, by DataFusion.
+//!
+//! No I/O but spilling, no clock, no messages: the services move what goes in and comes out.
+
+mod bind;
+mod compact;
+pub mod complete;
+mod early;
+pub mod engine;
+pub mod error;
+mod gather;
+pub mod map;
+mod merge;
+mod partition;
+pub mod shard;
+mod source;
+
+pub use complete::StageOutput;
+pub use engine::Engine;
+pub use error::Error;
+pub use map::MapOutput;
+pub use shard::Shard;

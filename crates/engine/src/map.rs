@@ -1,0 +1,119 @@
+//! A fragment of a table through every map stage that reads it.
+//!
+//! DataFusion's plan below an exchange is right for any split of its table into partitions, and a
+//! fragment is a partition. So a fragment can be run alone, by any worker, in any order, twice.
+
+use arrow::array::RecordBatch;
+use caudal_core::{Failure, FragmentId, QueryId, Section, ShardId, Source, StageId, TableFragment};
+use caudal_planner::leaf::Leaf;
+use caudal_planner::stage::{Output, Stage};
+
+use crate::bind::bind;
+use crate::compact::compact;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::partition::{distribute, spread_key};
+use crate::source::{SourceExec, collect};
+
+/// What became of a fragment.
+#[derive(Debug, Default)]
+pub struct MapOutput {
+    /// For each shard that reads the table, what it gets: possibly nothing but the news that the
+    /// fragment was there.
+    pub shards: Vec<(ShardId, Vec<Section>)>,
+    /// For each query that is answered straight from the table.
+    pub results: Vec<(QueryId, Vec<RecordBatch>)>,
+    /// Queries that this fragment's data makes impossible to answer.
+    pub failures: Vec<(QueryId, Failure)>,
+}
+
+impl Engine {
+    pub async fn map(&self, fragment: &TableFragment) -> MapOutput {
+        let table = fragment.table;
+        let shards = self.plan.shards_reading(table);
+        let mut output = MapOutput {
+            shards: shards.into_iter().map(|shard| (shard, vec![])).collect(),
+            ..MapOutput::default()
+        };
+        for stage in &self.plan.table(table).stages {
+            let stage = self.plan.stage(*stage);
+            let done = match self.run_on_fragment(stage, fragment).await {
+                Ok(batches) => output.add(stage, batches, fragment, self.plan.shards),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = done {
+                output.fail(stage, &error);
+            }
+        }
+        output
+    }
+
+    async fn run_on_fragment(
+        &self,
+        stage: &Stage,
+        fragment: &TableFragment,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let sent = &self.plan.table(fragment.table).columns;
+        let plan = bind(&stage.plan, &mut |leaf, plan| {
+            let batches = match leaf {
+                Leaf::Table { table, columns, .. } if *table == fragment.table => {
+                    let at = |column| sent.iter().position(|sent| sent == column);
+                    let columns: Vec<_> = columns.iter().filter_map(at).collect();
+                    vec![fragment.batch.project(&columns)?]
+                }
+                _ => vec![],
+            };
+            Ok(SourceExec::new(plan.schema(), batches, vec![]))
+        })?;
+        Ok(collect(plan, &self.context).await?)
+    }
+}
+
+impl MapOutput {
+    fn add(
+        &mut self,
+        stage: &Stage,
+        batches: Vec<RecordBatch>,
+        fragment: &TableFragment,
+        shards: usize,
+    ) -> Result<(), Error> {
+        let id = FragmentId { source: Source::Table(fragment.table), number: fragment.number };
+        match &stage.output {
+            Output::Result(query) => {
+                let batches = batches.into_iter().map(compact).collect::<Result<_, _>>();
+                self.results
+                    .push((*query, batches.map_err(datafusion::error::DataFusionError::from)?));
+            }
+            Output::Shards { distribution, to } => {
+                let key = spread_key(id.source, id.number);
+                for (shard, batches) in distribute(batches, distribution, to, shards, key)? {
+                    self.send(shard, stage.id, batches)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send(
+        &mut self,
+        to: ShardId,
+        stage: StageId,
+        batches: Vec<RecordBatch>,
+    ) -> Result<(), Error> {
+        let batches = batches.into_iter().map(compact).collect::<Result<_, _>>();
+        let batches = batches.map_err(datafusion::error::DataFusionError::from)?;
+        let reader = self.shards.iter_mut().find(|(shard, _)| *shard == to);
+        let (_, sections) = reader.expect("a stage sends only to shards that read its tables");
+        sections.push(Section { stage, batches });
+        Ok(())
+    }
+
+    fn fail(&mut self, stage: &Stage, error: &Error) {
+        let failure = Failure::from(error);
+        self.failures.extend(stage.queries.iter().map(|query| (*query, failure.clone())));
+        // The fragment still counts as seen by whoever waits for it.
+        if let Output::Result(query) = &stage.output {
+            self.results.push((*query, vec![]));
+        }
+    }
+}

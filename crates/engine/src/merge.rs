@@ -1,0 +1,114 @@
+//! How a shard may merge what it gathers of a stage before it is complete.
+//!
+//! ```text
+//! gathered: rows of SortExec(fetch=5)      merge: SortExec(fetch=5), again
+//! gathered: rows of Partial aggregates     merge: PartialReduce: states in, fewer states out
+//! ```
+//!
+//! Right because the stages that read the input would do the same to it: a top-k of top-ks is the
+//! top-k of all, and merged states finish to the same value. So every reader has to agree.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use caudal_core::StageId;
+use caudal_planner::SessionPlan;
+use caudal_planner::fingerprint::text_of;
+use caudal_planner::leaf::{Leaf, LeafExec};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+
+use crate::bind::bind;
+use crate::engine::Engine;
+use crate::source::{SourceExec, collect};
+
+pub struct Merge {
+    /// Over the leaf of the stage whose rows are merged; gives rows of the same kind.
+    plan: Arc<dyn ExecutionPlan>,
+}
+
+impl Merge {
+    pub async fn run(
+        &self,
+        batches: Vec<RecordBatch>,
+        engine: &Engine,
+    ) -> Result<Vec<RecordBatch>> {
+        let mut batches = Some(batches);
+        let plan = bind(&self.plan, &mut |_, leaf| {
+            Ok(SourceExec::new(leaf.schema(), batches.take().unwrap_or_default(), vec![]))
+        })?;
+        collect(plan, &engine.context).await
+    }
+}
+
+/// The merge of each stage whose readers all allow the same one.
+pub fn find_all(plan: &SessionPlan) -> HashMap<StageId, Merge> {
+    let mut merges = HashMap::new();
+    for input in plan.stages.iter().map(|stage| stage.id) {
+        let mut found: Vec<Option<Arc<dyn ExecutionPlan>>> = vec![];
+        for reader in plan.stages.iter().filter(|stage| stage.inputs.contains(&input)) {
+            collect_merges(&reader.plan, input, &mut found);
+        }
+        let mut texts: Vec<_> = found.iter().map(|merge| merge.as_ref().map(text_of)).collect();
+        texts.dedup();
+        if let ([Some(_)], Some(Some(plan))) = (texts.as_slice(), found.into_iter().next()) {
+            merges.insert(input, Merge { plan });
+        }
+    }
+    merges
+}
+
+/// What each operator that reads the input directly would allow.
+fn collect_merges(
+    reader: &Arc<dyn ExecutionPlan>,
+    input: StageId,
+    found: &mut Vec<Option<Arc<dyn ExecutionPlan>>>,
+) {
+    let reads = |plan: &Arc<dyn ExecutionPlan>| matches!(LeafExec::of(plan), Some(Leaf::Stage(stage)) if *stage == input);
+    if reads(reader) {
+        found.push(None);
+        return;
+    }
+    reader
+        .apply(|node| {
+            for child in node.children().into_iter().filter(|child| reads(child)) {
+                found.push(merge_like(node, child));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .expect("the walk's closure never fails");
+}
+
+fn merge_like(
+    reader: &Arc<dyn ExecutionPlan>,
+    leaf: &Arc<dyn ExecutionPlan>,
+) -> Option<Arc<dyn ExecutionPlan>> {
+    let node = reader.as_ref() as &dyn Any;
+    if let Some(sort) = node.downcast_ref::<SortExec>() {
+        return sort.fetch().map(|_| Arc::clone(reader));
+    }
+    if let Some(limit) = node.downcast_ref::<GlobalLimitExec>() {
+        return (limit.skip() == 0 && limit.fetch().is_some()).then(|| Arc::clone(reader));
+    }
+    let aggregate = node.downcast_ref::<AggregateExec>()?;
+    if !matches!(aggregate.mode(), AggregateMode::Final | AggregateMode::FinalPartitioned) {
+        return None;
+    }
+    let reduce = AggregateExec::try_new(
+        AggregateMode::PartialReduce,
+        aggregate.group_expr().clone(),
+        aggregate.aggr_expr().to_vec(),
+        aggregate.filter_expr().to_vec(),
+        Arc::clone(leaf),
+        aggregate.input_schema(),
+    )
+    .ok()?;
+    let same_kind = reduce.schema().fields() == leaf.schema().fields();
+    same_kind.then(|| Arc::new(reduce) as Arc<dyn ExecutionPlan>)
+}

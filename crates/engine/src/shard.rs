@@ -1,0 +1,196 @@
+//! One shard: what it has gathered, exactly once, and which of its stages are complete.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use caudal_core::{FragmentPart, Offer, Section, ShardId, Source, StageId, Tracker, limits};
+use caudal_planner::early::Early;
+use caudal_planner::leaf::Leaf;
+use caudal_planner::stage::{Output, Stage};
+use datafusion::error::DataFusionError;
+use datafusion::physical_plan::ExecutionPlan;
+
+use crate::bind::bind;
+use crate::complete::{Completion, Destination, StageOutput};
+use crate::early::Said;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::gather::Gathered;
+use crate::source::collect;
+
+pub struct Shard {
+    pub id: ShardId,
+    engine: Arc<Engine>,
+    tracker: Tracker<Vec<Section>>,
+    inputs: BTreeMap<StageId, Gathered>,
+    /// Stages of this shard that have not been started.
+    waiting: BTreeSet<StageId>,
+    early: BTreeMap<StageId, EarlyState>,
+    pub counts: Counts,
+}
+
+/// Where a stage that answers early stands.
+#[derive(Default)]
+struct EarlyState {
+    said: Said,
+    /// How much had come in when it was last looked at.
+    looked_at_rows: usize,
+}
+
+/// What a shard has been through, for reports and for tests that must see a fault happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub taken: u64,
+    pub duplicates: u64,
+}
+
+impl Shard {
+    pub fn new(id: ShardId, engine: Arc<Engine>) -> Self {
+        let stages = engine.plan.stages.iter();
+        let waiting = stages.filter(|stage| stage.runs_on(id)).map(|stage| stage.id).collect();
+        Self {
+            id,
+            engine,
+            tracker: Tracker::default(),
+            inputs: BTreeMap::new(),
+            waiting,
+            early: BTreeMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Takes a part of a fragment, unless it has been taken before.
+    pub async fn take(&mut self, part: FragmentPart) -> Result<(), Error> {
+        if let Some(count) = part.end {
+            self.end(part.id.source, count)?;
+        }
+        match self.tracker.offer(part.id, part.part, part.sections)? {
+            Offer::Pending => {}
+            Offer::Duplicate => self.counts.duplicates += 1,
+            Offer::Taken(parts) => {
+                self.counts.taken += 1;
+                for section in parts.into_iter().flatten() {
+                    self.gather(section).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of how many fragments a source has.
+    pub fn end(&mut self, source: Source, count: u32) -> Result<(), Error> {
+        Ok(self.tracker.end(source, count)?)
+    }
+
+    async fn gather(&mut self, section: Section) -> Result<(), Error> {
+        let engine = Arc::clone(&self.engine);
+        let gathered = self
+            .inputs
+            .entry(section.stage)
+            .or_insert_with(|| Gathered::new(&engine, section.stage));
+        let merge = engine.merges.get(&section.stage);
+        Ok(gathered.add(section.batches, merge, &engine).await?)
+    }
+
+    /// The next stage whose inputs are complete, with what it needs to run. Each comes once.
+    pub fn next_complete(&mut self) -> Option<Result<Completion, (StageId, Error)>> {
+        let engine = Arc::clone(&self.engine);
+        let ready = self
+            .waiting
+            .iter()
+            .copied()
+            .find(|stage| self.is_complete(engine.plan.stage(*stage)))?;
+        self.waiting.remove(&ready);
+        let plan = self.bind_gathered(engine.plan.stage(ready));
+        let said = self.early.remove(&ready).unwrap_or_default().said;
+        self.forget_unneeded();
+        let completion = plan.map(|plan| Completion { stage: ready, shard: self.id, plan, said });
+        Some(completion.map_err(|error| (ready, error)))
+    }
+
+    /// What the waiting stages can already answer, as far as it is worth a look: a look costs a run
+    /// over what has been gathered, so it has to have grown.
+    pub async fn early_answers(&mut self) -> Result<Vec<(StageId, StageOutput)>, (StageId, Error)> {
+        let engine = Arc::clone(&self.engine);
+        let mut answers = vec![];
+        for id in self.waiting.iter().copied().collect::<Vec<_>>() {
+            let stage = engine.plan.stage(id);
+            let Some(Early { growing }) = &stage.early else { continue };
+            if self.has_grown(id, *growing) && self.is_complete_but_for(stage, *growing) {
+                let answer = self.answer_early(stage).await.map_err(|error| (id, error))?;
+                answers.extend(answer.map(|answer| (id, answer)));
+            }
+        }
+        Ok(answers)
+    }
+
+    fn has_grown(&mut self, stage: StageId, growing: StageId) -> bool {
+        let Some(gathered) = self.inputs.get(&growing) else { return false };
+        let looked_at = self.early.get(&stage).map_or(0, |state| state.looked_at_rows);
+        gathered.rows_added - looked_at >= (gathered.rows() / 2).max(limits::EARLY_ROWS_MIN)
+    }
+
+    fn is_complete_but_for(&self, stage: &Stage, growing: StageId) -> bool {
+        let others = stage.inputs.iter().filter(|input| **input != growing);
+        others.into_iter().all(|input| self.is_input_complete(*input))
+    }
+
+    async fn answer_early(&mut self, stage: &Stage) -> Result<Option<StageOutput>, Error> {
+        let plan = self.bind_gathered(stage)?;
+        let schema = plan.schema();
+        let batches = collect(plan, &self.engine.context).await?;
+        let growing = stage.early.as_ref().and_then(|early| self.inputs.get(&early.growing));
+        let looked_at_rows = growing.map_or(0, |gathered| gathered.rows_added);
+        let state = self.early.entry(stage.id).or_default();
+        state.looked_at_rows = looked_at_rows;
+        let mut difference = state.said.difference(&schema).map_err(DataFusionError::from)?;
+        let new = batches.iter().map(|batch| difference.new_rows(batch));
+        let new = new.collect::<Result<Vec<_>, _>>().map_err(DataFusionError::from)?;
+        let seen = difference.into_seen();
+        state.said.remember(seen);
+        let new: Vec<_> = new.into_iter().filter(|batch| batch.num_rows() > 0).collect();
+        let Output::Result(query) = stage.output else { return Ok(None) };
+        if new.is_empty() {
+            return Ok(None);
+        }
+        let number = state.said.next_number;
+        state.said.next_number += 1;
+        let to = Destination::Client(query);
+        Ok(Some(StageOutput { to, number, end: None, batches: new }))
+    }
+
+    /// Whether every stage of the shard has been started.
+    pub fn is_done(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn is_complete(&self, stage: &Stage) -> bool {
+        stage.inputs.iter().all(|input| self.is_input_complete(*input))
+    }
+
+    fn is_input_complete(&self, input: StageId) -> bool {
+        let sources = self.engine.plan.stage(input).sources(self.engine.plan.shards);
+        sources.into_iter().all(|source| self.tracker.is_complete(source))
+    }
+
+    fn bind_gathered(&self, stage: &Stage) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        Ok(bind(&stage.plan, &mut |leaf, _| match leaf {
+            Leaf::Stage(input) => Ok(match self.inputs.get(input) {
+                Some(gathered) => gathered.source(),
+                None => Gathered::new(&self.engine, *input).source(),
+            }),
+            Leaf::Table { name, .. } => {
+                datafusion::common::internal_err!("table {name} is read by a shard")
+            }
+        })?)
+    }
+
+    /// Gives up the inputs that no stage waits for any more.
+    fn forget_unneeded(&mut self) {
+        let plan = &self.engine.plan;
+        let waiting = &self.waiting;
+        let needed =
+            |input: &StageId| waiting.iter().any(|stage| plan.stage(*stage).inputs.contains(input));
+        self.inputs.retain(|input, _| needed(input));
+    }
+}

@@ -1,0 +1,45 @@
+//! Hundreds of random queries over random tables equal what DataFusion alone answers.
+
+use fastrand::Rng;
+
+use crate::harness::{Run, compare, plain};
+use crate::random_sql::{query, tables};
+
+const SEEDS: u64 = 120;
+const QUERIES_PER_SEED: usize = 5;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_queries_equal_datafusion() {
+    let only: Option<u64> = std::env::var("CAUDAL_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = only.map_or(0..SEEDS, |seed| seed..seed + 1);
+    let (mut answered, mut refused, mut rows) = (0, 0, 0);
+    for seed in seeds {
+        let mut rng = Rng::with_seed(seed);
+        let tables = tables(&mut rng);
+        let queries: Vec<_> = (0..QUERIES_PER_SEED).map(|_| query(&mut rng)).collect();
+        let shards = [1, 2, 4, 7][rng.usize(..4)];
+        for query in queries {
+            let replay = || format!("CAUDAL_SEED={seed}, {shards} shards\n{}", query.sql);
+            let theirs = plain(&tables, &query.sql).await;
+            let sql = [query.sql.clone()];
+            let ours = Run::new(&tables, &sql, shards).answers().await;
+            let ours = ours.and_then(|(mut answers, _)| answers.swap_remove(0));
+            match (ours, theirs) {
+                (Ok(ours), Ok(theirs)) => {
+                    let same = compare(&ours, &theirs, query.ordered);
+                    rows += same.unwrap_or_else(|difference| panic!("{difference}\n{}", replay()));
+                    answered += 1;
+                }
+                (Err(_), Err(_)) => refused += 1,
+                (ours, theirs) => panic!(
+                    "ours: {:?}\ntheirs: {:?}\n{}",
+                    ours.map(|rows| rows.len()),
+                    theirs.map(|rows| rows.len()),
+                    replay()
+                ),
+            }
+        }
+    }
+    println!("{answered} answers equal, {rows} rows in all; {refused} refused by both");
+    assert!(only.is_some() || (answered > 400 && rows > 10_000), "{answered} answers, {rows} rows");
+}

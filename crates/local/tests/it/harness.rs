@@ -1,0 +1,269 @@
+//! Runs the same SQL through the session path and through DataFusion alone, and compares.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Float64Type, Schema, SchemaRef};
+use arrow::util::display::array_value_to_string;
+use caudal_broker::{Broker, Faults, MemoryBroker};
+use caudal_client::{Event, Progress};
+use caudal_core::{TableFragment, TableId};
+use caudal_local::{Error, Local, Settings};
+use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
+use datafusion::datasource::MemTable;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::faults::sabotage;
+
+/// A table as the batches that its fragments will be.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub name: String,
+    pub schema: SchemaRef,
+    pub fragments: Vec<RecordBatch>,
+}
+
+pub type Answer = Result<Vec<RecordBatch>, String>;
+
+/// What a run went through besides its answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    pub redelivered: u64,
+    pub duplicates: u64,
+}
+
+pub struct Run<'a> {
+    pub tables: &'a [Table],
+    pub queries: &'a [String],
+    pub shards: usize,
+    pub faults: Faults,
+    pub seed: u64,
+    pub memory_bytes: usize,
+    /// Let somebody spoil fragments from under the map workers.
+    pub sabotage: bool,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(tables: &'a [Table], queries: &'a [String], shards: usize) -> Self {
+        let memory_bytes = Settings::default().memory_bytes;
+        Self {
+            tables,
+            queries,
+            shards,
+            faults: Faults::default(),
+            seed: 1,
+            memory_bytes,
+            sabotage: false,
+        }
+    }
+
+    pub async fn plan(&self) -> Result<Arc<SessionPlan>, caudal_planner::Error> {
+        let tables = self.tables.iter();
+        let spec = SessionSpec {
+            tables: tables
+                .map(|table| TableSpec { name: table.name.clone(), schema: table.schema.clone() })
+                .collect(),
+            queries: (0..)
+                .zip(self.queries)
+                .map(|(n, sql)| QuerySpec {
+                    name: format!("q{n}"),
+                    sql: sql.clone(),
+                    params: vec![],
+                })
+                .collect(),
+            shards: self.shards,
+            started: chrono::Utc::now(),
+        };
+        Ok(Arc::new(caudal_planner::plan(&spec).await?))
+    }
+
+    pub async fn answers(&self) -> Result<(Vec<Answer>, Seen), String> {
+        let plan = self.plan().await.map_err(|error| error.to_string())?;
+        let broker: Arc<dyn Broker> =
+            Arc::new(Arc::new(MemoryBroker::with_faults(self.faults, self.seed)));
+        let saboteur = Arc::clone(&broker);
+        let settings = Settings { threads: 2, memory_bytes: self.memory_bytes };
+        let local = Local::open_on(broker, Arc::clone(&plan), settings).await.map_err(text)?;
+        let counts = Arc::clone(&local.counts);
+        if self.sabotage {
+            let queues = local.session.queues.clone();
+            tokio::spawn(sabotage(saboteur, queues, Arc::clone(&plan), self.seed));
+        }
+        let upload = tokio::spawn(upload(Arc::clone(&local.session), self.tables.to_vec()));
+        let mut answers: Vec<Answer> = plan.queries.iter().map(|_| Ok(vec![])).collect();
+        let progress = Arc::new(Progress::new(self.tables.len()));
+        local
+            .run::<Error>(vec![], progress, |event| {
+                match event {
+                    Event::Rows(query, batch) => {
+                        if let Ok(batches) = &mut answers[query.index()] {
+                            batches.push(batch);
+                        }
+                    }
+                    Event::Done(query, Err(failure)) => {
+                        answers[query.index()] = Err(failure.message)
+                    }
+                    Event::Done(_, Ok(())) | Event::Rejected(..) => {}
+                }
+                Ok(())
+            })
+            .await
+            .map_err(text)?;
+        upload.await.map_err(|error| error.to_string())??;
+        let count = |counter: &std::sync::atomic::AtomicU64| {
+            counter.load(std::sync::atomic::Ordering::Relaxed)
+        };
+        let seen =
+            Seen { redelivered: count(&counts.redelivered), duplicates: count(&counts.duplicates) };
+        Ok((answers, seen))
+    }
+}
+
+async fn upload(session: Arc<caudal_gateway::Session>, tables: Vec<Table>) -> Result<(), String> {
+    for (index, table) in tables.into_iter().enumerate() {
+        let id = TableId::from(index);
+        let needs = session.plan.table(id);
+        if needs.stages.is_empty() {
+            continue;
+        }
+        let count = u32::try_from(table.fragments.len()).unwrap();
+        for (number, batch) in (0..).zip(table.fragments) {
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let columns =
+                needs.columns.iter().map(|column| batch.column(*column).clone()).collect();
+            let schema = Arc::clone(&needs.schema);
+            let batch = RecordBatch::try_new_with_options(schema, columns, &options).unwrap();
+            let put = session.put(TableFragment { table: id, number, batch }).await;
+            // Queries that have failed already may have ended the session.
+            if put.is_err() {
+                return Ok(());
+            }
+        }
+        let _ = session.end_table(id, count).await;
+    }
+    Ok(())
+}
+
+/// What DataFusion alone answers.
+pub async fn plain(tables: &[Table], sql: &str) -> Answer {
+    let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
+    for function in caudal_functions::all() {
+        context.register_udf(function);
+    }
+    for table in tables {
+        let mut partitions = vec![vec![]; 2];
+        for (index, batch) in table.fragments.iter().enumerate() {
+            partitions[index % 2].push(batch.clone());
+        }
+        let provider = MemTable::try_new(table.schema.clone(), partitions).map_err(text)?;
+        context.register_table(table.name.as_str(), Arc::new(provider)).map_err(text)?;
+    }
+    let frame = context.sql(sql).await.map_err(text)?;
+    frame.collect().await.map_err(text)
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+#[derive(Clone, Debug)]
+enum Cell {
+    Text(String),
+    Float(f64),
+}
+
+impl Cell {
+    fn order(&self, other: &Cell) -> Ordering {
+        match (self, other) {
+            (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
+            (Cell::Float(a), Cell::Float(b)) => a.total_cmp(b),
+            (Cell::Text(_), Cell::Float(_)) => Ordering::Less,
+            (Cell::Float(_), Cell::Text(_)) => Ordering::Greater,
+        }
+    }
+
+    fn equals(&self, other: &Cell) -> bool {
+        match (self, other) {
+            (Cell::Text(a), Cell::Text(b)) => a == b,
+            (Cell::Float(a), Cell::Float(b)) => {
+                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+            }
+            _ => false,
+        }
+    }
+}
+
+fn rows(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
+    let mut rows = vec![];
+    for batch in batches {
+        for row in 0..batch.num_rows() {
+            let cell = |array: &Arc<dyn Array>| match array.data_type() {
+                DataType::Float64 if array.is_valid(row) => {
+                    Cell::Float(array.as_primitive::<Float64Type>().value(row))
+                }
+                _ if array.is_null(row) => Cell::Text("NULL".to_string()),
+                _ => Cell::Text(array_value_to_string(array, row).unwrap()),
+            };
+            rows.push(batch.columns().iter().map(cell).collect::<Vec<_>>());
+        }
+    }
+    rows
+}
+
+/// Equal as multisets of rows, or row by row.
+pub fn compare(
+    ours: &[RecordBatch],
+    theirs: &[RecordBatch],
+    ordered: bool,
+) -> Result<usize, String> {
+    let (mut ours, mut theirs) = (rows(ours), rows(theirs));
+    if ours.len() != theirs.len() {
+        return Err(format!("{} rows where DataFusion has {}", ours.len(), theirs.len()));
+    }
+    if !ordered {
+        // Floats last: they may differ in their last digits, and must not decide the order.
+        let key = |a: &Vec<Cell>, b: &Vec<Cell>| {
+            let texts = |row: &Vec<Cell>| {
+                row.iter().filter(|cell| matches!(cell, Cell::Text(_))).cloned().collect::<Vec<_>>()
+            };
+            let floats = |row: &Vec<Cell>| {
+                row.iter()
+                    .filter(|cell| matches!(cell, Cell::Float(_)))
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            let by = |a: Vec<Cell>, b: Vec<Cell>| {
+                let order = a.iter().zip(&b).map(|(a, b)| a.order(b));
+                order.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+            };
+            by(texts(a), texts(b)).then(by(floats(a), floats(b)))
+        };
+        ours.sort_by(key);
+        theirs.sort_by(key);
+    }
+    for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        if !(ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))) {
+            return Err(format!("row {at}: {ours:?} where DataFusion has {theirs:?}"));
+        }
+    }
+    Ok(ours.len())
+}
+
+/// Cuts a batch into fragments of random sizes, some of them empty.
+pub fn fragments(batch: &RecordBatch, rng: &mut fastrand::Rng) -> Vec<RecordBatch> {
+    let mut fragments = vec![];
+    let mut start = 0;
+    while start < batch.num_rows() {
+        let rows = rng.usize(0..=40).min(batch.num_rows() - start);
+        fragments.push(batch.slice(start, rows));
+        start += rows;
+    }
+    fragments
+}
+
+pub fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
+    let fields = fields.iter();
+    let fields = fields.map(|(name, ty)| arrow::datatypes::Field::new(*name, ty.clone(), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}

@@ -1,0 +1,141 @@
+//! All 22 queries of TPC-H, on CSV files, equal what DataFusion alone answers on the same files with
+//! its own CSV reader.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema};
+use caudal_client::{Event, Progress, Upload};
+use caudal_core::TableId;
+use caudal_csv::{Options, Reader, TableSpec, Type};
+use caudal_local::{Error, Local, Settings};
+use caudal_planner::{QuerySpec, SessionSpec};
+use datafusion::prelude::{CsvReadOptions, SessionContext};
+
+use crate::harness::compare;
+
+const SCALE: f64 = 0.01;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_22_queries_equal_datafusion() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = generate(folder.path());
+    let expected = plain(&tables).await;
+    for shards in [1, 4, 7] {
+        let answers = ours(&tables, shards).await;
+        for (number, (ours, theirs)) in (1..).zip(answers.iter().zip(&expected)) {
+            let rows = compare(ours, theirs, true)
+                .unwrap_or_else(|difference| panic!("q{number}, {shards} shards: {difference}"));
+            println!("q{number}, {shards} shards: {rows} rows equal");
+        }
+        let rows: usize = answers.iter().flatten().map(RecordBatch::num_rows).sum();
+        assert!(rows > 100, "TPC-H has answers: {rows}");
+    }
+}
+
+fn queries() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tpch");
+    (1..=22).map(|n| std::fs::read_to_string(format!("{folder}/q{n}.sql")).unwrap()).collect()
+}
+
+/// The eight tables as CSV, money as decimals.
+fn generate(folder: &Path) -> Vec<TableSpec> {
+    use tpchgen::csv::*;
+    use tpchgen::generators::*;
+    macro_rules! table {
+        ($name:literal, $generator:ident, $csv:ident) => {{
+            let path = folder.join(concat!($name, ".csv"));
+            let mut out = BufWriter::new(File::create(&path).unwrap());
+            writeln!(out, "{}", $csv::header()).unwrap();
+            for row in $generator::new(SCALE, 1, 1).iter() {
+                writeln!(out, "{}", $csv::new(row)).unwrap();
+            }
+            out.flush().unwrap();
+            let mut columns = caudal_csv::infer(&[path.clone()]).unwrap();
+            for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
+                column.ty = Type::Decimal { precision: 15, scale: 2 };
+            }
+            TableSpec { name: $name.to_string(), files: vec![path], columns, fields: None }
+        }};
+    }
+    vec![
+        table!("nation", NationGenerator, NationCsv),
+        table!("region", RegionGenerator, RegionCsv),
+        table!("part", PartGenerator, PartCsv),
+        table!("supplier", SupplierGenerator, SupplierCsv),
+        table!("partsupp", PartSuppGenerator, PartSuppCsv),
+        table!("customer", CustomerGenerator, CustomerCsv),
+        table!("orders", OrderGenerator, OrderCsv),
+        table!("lineitem", LineItemGenerator, LineItemCsv),
+    ]
+}
+
+fn schema(table: &TableSpec) -> Schema {
+    let fields = table.columns.iter();
+    Schema::new(
+        fields
+            .map(|column| Field::new(&column.name, column.ty.data_type(), true))
+            .collect::<Vec<_>>(),
+    )
+}
+
+async fn plain(tables: &[TableSpec]) -> Vec<Vec<RecordBatch>> {
+    let context = SessionContext::new();
+    for table in tables {
+        let schema = schema(table);
+        let options = CsvReadOptions::new().schema(&schema);
+        let path = table.files[0].to_str().unwrap();
+        context.register_csv(table.name.as_str(), path, options).await.unwrap();
+    }
+    let mut answers = vec![];
+    for sql in queries() {
+        answers.push(context.sql(&sql).await.unwrap().collect().await.unwrap());
+    }
+    answers
+}
+
+async fn ours(tables: &[TableSpec], shards: usize) -> Vec<Vec<RecordBatch>> {
+    let spec = SessionSpec {
+        tables: tables
+            .iter()
+            .map(|table| caudal_planner::TableSpec {
+                name: table.name.clone(),
+                schema: Arc::new(schema(table)),
+            })
+            .collect(),
+        queries: (1..)
+            .zip(queries())
+            .map(|(n, sql)| QuerySpec { name: format!("q{n}"), sql, params: vec![] })
+            .collect(),
+        shards,
+        started: chrono::Utc::now(),
+    };
+    let plan = Arc::new(caudal_planner::plan(&spec).await.unwrap());
+    let again = caudal_planner::plan(&spec).await.unwrap();
+    assert_eq!(plan.fingerprint, again.fingerprint, "planning is reproducible");
+    let mut uploads = vec![];
+    for (index, table) in tables.iter().enumerate() {
+        let id = TableId::from(index);
+        let options = Options { chunk_bytes: 100 << 10, ..Options::default() };
+        let reader = Reader::open(table.clone(), plan.table(id).columns.clone(), options).unwrap();
+        uploads.push(Upload { table: id, reader: Arc::new(reader) });
+    }
+    let mut answers = vec![vec![]; plan.queries.len()];
+    let local = Local::open(plan, Settings::default()).await.unwrap();
+    let progress = Arc::new(Progress::new(tables.len()));
+    local
+        .run::<Error>(uploads, progress, |event| {
+            match event {
+                Event::Rows(query, batch) => answers[query.index()].push(batch),
+                Event::Done(query, outcome) => outcome.unwrap_or_else(|f| panic!("{query}: {f:?}")),
+                Event::Rejected(_, rejects) => panic!("{rejects:?}"),
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+    answers
+}

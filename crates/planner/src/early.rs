@@ -1,0 +1,153 @@
+//! Pass: stages that may say part of their answer before they are complete.
+//!
+//! ```text
+//! HashJoinExec: Inner                                   once the games are complete, a game is
+//!   from stage s0 [app_id, name]                   ==>  answered when its count crosses the line;
+//!   FilterExec: count(*) > 5000, projection=[app_id]    the rest when s1 is complete
+//!     AggregateExec: mode=FinalPartitioned
+//!       from stage s1
+//! ```
+//!
+//! A row may be said early if nothing that is still to come can take it back or change it:
+//!
+//! - the condition can only become true: a count or a maximum above a constant, a minimum below one,
+//!   alone or together with conditions on the group's keys;
+//! - the aggregates themselves are not in the answer, for they go on changing: only the keys pass;
+//! - on the way to the client there are only projections, filters, and inner and semi joins, whose
+//!   other inputs are complete; no ORDER BY, no LIMIT.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use caudal_core::StageId;
+use datafusion::common::JoinType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::physical_expr::utils::split_conjunction;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use crate::leaf::{Leaf, LeafExec};
+use crate::stage::Output;
+
+/// How a stage answers early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// The input that need not be complete: the partial aggregates.
+    pub growing: StageId,
+}
+
+pub fn find(plan: &Arc<dyn ExecutionPlan>, output: &Output) -> Option<Early> {
+    let Output::Result(_) = output else { return None };
+    growing_input(plan).map(|growing| Early { growing })
+}
+
+fn growing_input(plan: &Arc<dyn ExecutionPlan>) -> Option<StageId> {
+    let node = plan.as_ref() as &dyn Any;
+    if let Some(filter) = node.downcast_ref::<FilterExec>() {
+        return having(filter).or_else(|| growing_input(filter.input()));
+    }
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+        return having_below_projection(projection).or_else(|| growing_input(projection.input()));
+    }
+    let join = node.downcast_ref::<HashJoinExec>()?;
+    if !matches!(join.join_type(), JoinType::Inner | JoinType::LeftSemi | JoinType::RightSemi) {
+        return None;
+    }
+    let (left, right) = (growing_input(join.left()), growing_input(join.right()));
+    // With both sides growing, neither is ever "complete" for the other.
+    if left.is_some() && right.is_some() { None } else { left.or(right) }
+}
+
+/// `FilterExec(count > n, projection = keys)` over a final aggregate.
+fn having(filter: &FilterExec) -> Option<StageId> {
+    let kept: Vec<usize> = filter.projection().as_ref()?.to_vec();
+    growing_having(filter, kept)
+}
+
+/// `ProjectionExec(keys)` over such a filter without a projection of its own.
+fn having_below_projection(projection: &ProjectionExec) -> Option<StageId> {
+    let filter = (projection.input().as_ref() as &dyn Any).downcast_ref::<FilterExec>()?;
+    if filter.projection().is_some() {
+        return None;
+    }
+    let used: HashSet<usize> =
+        projection.expr().iter().flat_map(|column| columns_of(&column.expr)).collect();
+    growing_having(filter, used.into_iter().collect())
+}
+
+/// The input of the aggregate below, if the filter can only become true and only keys pass it.
+fn growing_having(filter: &FilterExec, kept: Vec<usize>) -> Option<StageId> {
+    let aggregate = (filter.input().as_ref() as &dyn Any).downcast_ref::<AggregateExec>()?;
+    if !matches!(aggregate.mode(), AggregateMode::Final | AggregateMode::FinalPartitioned) {
+        return None;
+    }
+    let keys = aggregate.group_expr().expr().len();
+    let only_keys_pass = keys > 0 && kept.iter().all(|column| *column < keys);
+    let monotone = split_conjunction(filter.predicate()).into_iter().all(|condition| {
+        is_on_keys(condition, keys) || only_becomes_true(condition, aggregate, keys)
+    });
+    match LeafExec::of(aggregate.input())? {
+        Leaf::Stage(stage) if only_keys_pass && monotone => Some(*stage),
+        _ => None,
+    }
+}
+
+fn is_on_keys(condition: &Arc<dyn PhysicalExpr>, keys: usize) -> bool {
+    columns_of(condition).into_iter().all(|column| column < keys)
+}
+
+/// `aggregate > constant` or the like, in the direction in which the aggregate moves.
+fn only_becomes_true(
+    condition: &Arc<dyn PhysicalExpr>,
+    aggregate: &AggregateExec,
+    keys: usize,
+) -> bool {
+    let Some(comparison) = (condition.as_ref() as &dyn Any).downcast_ref::<BinaryExpr>() else {
+        return false;
+    };
+    let (column, operator) =
+        match (value_column(comparison.left()), value_column(comparison.right())) {
+            (Some(column), None) if is_constant(comparison.right()) => (column, *comparison.op()),
+            (None, Some(column)) if is_constant(comparison.left()) => {
+                match comparison.op().swap() {
+                    Some(operator) => (column, operator),
+                    None => return false,
+                }
+            }
+            _ => return false,
+        };
+    let Some(value) = column.checked_sub(keys).and_then(|at| aggregate.aggr_expr().get(at)) else {
+        return false;
+    };
+    match value.fun().name() {
+        "count" | "max" => matches!(operator, Operator::Gt | Operator::GtEq),
+        "min" => matches!(operator, Operator::Lt | Operator::LtEq),
+        _ => false,
+    }
+}
+
+fn value_column(expression: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+    (expression.as_ref() as &dyn Any).downcast_ref::<Column>().map(Column::index)
+}
+
+fn is_constant(expression: &Arc<dyn PhysicalExpr>) -> bool {
+    (expression.as_ref() as &dyn Any).is::<Literal>()
+}
+
+fn columns_of(expression: &Arc<dyn PhysicalExpr>) -> Vec<usize> {
+    let mut columns = vec![];
+    expression
+        .apply(|node| {
+            columns.extend(value_column(node));
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .expect("the walk's closure never fails");
+    columns
+}

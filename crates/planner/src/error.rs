@@ -1,0 +1,117 @@
+//! Why a session cannot be planned: what, in which query, where in it, and what to do.
+
+use caudal_core::{Code, Coded};
+use datafusion::error::DataFusionError;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("query {query}: {message}")]
+    Syntax { query: String, message: String, at: Option<Place> },
+    #[error("query {query}: there is no table {name:?}")]
+    UnknownTable { query: String, name: String, nearest: Option<String>, known: Vec<String> },
+    #[error("query {query}: there is no column {name:?}")]
+    UnknownColumn { query: String, name: String, nearest: Option<String>, at: Option<Place> },
+    #[error("query {query}: there is no function {name:?}")]
+    UnknownFunction { query: String, name: String, nearest: Option<String>, at: Option<Place> },
+    #[error("query {query}: only a SELECT can be answered, not {statement}")]
+    NotSelect { query: String, statement: String },
+    #[error("query {query}: {function} gives another value each time it is called")]
+    Volatile { query: String, function: String },
+    #[error("query {query}: the parameter ${name} has no value")]
+    MissingParam { query: String, name: String },
+    #[error("query {query}: {source}")]
+    Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
+    #[error("query {query} cannot be divided into stages: {source}")]
+    Unsupported { query: String, source: Box<DataFusionError> },
+    #[error("{is} {what} in one session, where {max} are the most")]
+    TooMany { what: &'static str, is: usize, max: usize },
+}
+
+/// A place in a query's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+    /// The text of that line.
+    pub text: String,
+}
+
+impl Place {
+    /// The place in a query's text, if there is one there.
+    pub fn in_sql(sql: &str, line: u64, column: u64) -> Option<Self> {
+        let (line, column) = (usize::try_from(line).ok()?, usize::try_from(column).ok()?);
+        let text = sql.lines().nth(line.checked_sub(1)?)?.to_string();
+        Some(Self { line, column: column.max(1), text })
+    }
+
+    /// The line with a caret under the place.
+    pub fn excerpt(&self) -> String {
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        let before: String = self
+            .text
+            .chars()
+            .take(self.column - 1)
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
+        format!(
+            "{margin}--> line {}, column {}\n{margin} |\n{number} | {}\n{margin} | {before}^",
+            self.line, self.column, self.text
+        )
+    }
+}
+
+impl Error {
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Error::Syntax { at, .. }
+            | Error::UnknownColumn { at, .. }
+            | Error::UnknownFunction { at, .. }
+            | Error::Invalid { at, .. } => at.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Syntax { .. } => "CDL-2001",
+            Error::UnknownTable { .. } => "CDL-2002",
+            Error::UnknownColumn { .. } => "CDL-2003",
+            Error::UnknownFunction { .. } => "CDL-2004",
+            Error::NotSelect { .. } => "CDL-2005",
+            Error::Volatile { .. } => "CDL-2006",
+            Error::MissingParam { .. } => "CDL-2007",
+            Error::Invalid { .. } => "CDL-2008",
+            Error::Unsupported { .. } => "CDL-2009",
+            Error::TooMany { .. } => "CDL-2010",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let meant =
+            |nearest: &Option<String>| nearest.as_ref().map(|n| format!("did you mean {n:?}?"));
+        match self {
+            Error::UnknownTable { nearest, known, .. } => {
+                meant(nearest).or_else(|| match known.len() {
+                    0 => Some("name your files with -t table=file.csv".into()),
+                    _ => Some(format!("the tables are {}", known.join(", "))),
+                })
+            }
+            Error::UnknownColumn { nearest, .. } | Error::UnknownFunction { nearest, .. } => {
+                meant(nearest)
+            }
+            Error::NotSelect { .. } => {
+                Some("tables come from files (-t name=file.csv); queries only read them".into())
+            }
+            Error::Volatile { .. } => Some(
+                "an answer that is the same after a crash cannot depend on chance; use a column"
+                    .into(),
+            ),
+            Error::MissingParam { name, .. } => Some(format!("give it one: --param {name}=VALUE")),
+            _ => None,
+        }
+    }
+}

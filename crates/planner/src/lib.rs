@@ -1,0 +1,40 @@
+//! SQL in, stages out.
+//!
+//! DataFusion plans each query; its exchanges are where we cut. What lies between two exchanges is a
+//! [`Stage`]. The passes, in order, one a file:
+//!
+//! 1. [`sql`]: parse, refuse what is not a pure SELECT, make DataFusion's physical plan over
+//!    [`leaf`]s that stand for the session's tables;
+//! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
+//! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
+//!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
+//! 4. [`cut`]: each exchange ends a stage; equal stages of all queries become one;
+//! 5. [`early`]: stages that may say part of their answer before they are complete.
+//!
+//! A plan depends on nothing but the specification, so every process that plans the same session
+//! arrives at the same stages: the [`fingerprint`] says so.
+
+pub mod align;
+pub mod cut;
+pub mod describe;
+mod diagnose;
+pub mod early;
+pub mod error;
+pub mod exchange;
+pub mod exchanges;
+pub mod fingerprint;
+pub mod joins;
+pub mod leaf;
+pub mod region;
+pub mod session;
+pub mod spec;
+pub mod sql;
+pub mod stage;
+pub mod unions;
+
+pub use error::Error;
+pub use exchange::Distribution;
+pub use leaf::{Leaf, LeafExec};
+pub use session::{QueryPlan, SessionPlan, TablePlan, plan};
+pub use spec::{Param, QuerySpec, ROW_COLUMN, SessionSpec, TableSpec};
+pub use stage::{Placement, Stage};

@@ -1,0 +1,225 @@
+//! The plan of a session: all its queries, cut into stages that share what they can.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use caudal_core::{QueryId, ShardId, StageId, TableId, limits};
+
+use crate::align::align;
+use crate::cut::{CutStage, Cutter};
+use crate::error::Error;
+use crate::exchanges::make_exchanges_explicit;
+use crate::fingerprint::hash_of;
+use crate::leaf::Leaf;
+use crate::region::Region;
+use crate::spec::{SessionSpec, TableSpec, row_field};
+use crate::sql::Sql;
+use crate::stage::{Output, Placement, Stage, leaves};
+use crate::{Distribution, early};
+
+#[derive(Debug)]
+pub struct SessionPlan {
+    pub stages: Vec<Stage>,
+    pub queries: Vec<QueryPlan>,
+    pub tables: Vec<TablePlan>,
+    pub shards: usize,
+    /// The same in every process that plans the same session with the same engine.
+    pub fingerprint: u128,
+}
+
+#[derive(Debug)]
+pub struct QueryPlan {
+    pub name: String,
+    /// The stage that answers it.
+    pub root: StageId,
+    pub schema: SchemaRef,
+}
+
+#[derive(Debug)]
+pub struct TablePlan {
+    pub name: String,
+    /// What is sent: positions in the table's columns; the one after the last is the hidden one.
+    pub columns: Vec<usize>,
+    pub schema: SchemaRef,
+    /// The stages that run on each of its fragments. None: the table is not sent at all.
+    pub stages: Vec<StageId>,
+}
+
+impl SessionPlan {
+    pub fn stage(&self, id: StageId) -> &Stage {
+        &self.stages[id.index()]
+    }
+
+    pub fn query(&self, id: QueryId) -> &QueryPlan {
+        &self.queries[id.index()]
+    }
+
+    pub fn table(&self, id: TableId) -> &TablePlan {
+        &self.tables[id.index()]
+    }
+
+    pub fn shard_ids(&self) -> impl Iterator<Item = ShardId> {
+        (0..self.shards).map(ShardId::from)
+    }
+
+    /// The shards that receive fragments of a table.
+    pub fn shards_reading(&self, table: TableId) -> Vec<ShardId> {
+        let stages = &self.table(table).stages;
+        self.shard_ids()
+            .filter(|shard| stages.iter().any(|stage| self.stage(*stage).sends_to(*shard)))
+            .collect()
+    }
+
+    /// The queries whose answer comes straight from the fragments of a table.
+    pub fn results_reading(&self, table: TableId) -> Vec<QueryId> {
+        let outputs = self.table(table).stages.iter().map(|stage| &self.stage(*stage).output);
+        outputs
+            .filter_map(|output| match output {
+                Output::Result(query) => Some(*query),
+                Output::Shards { .. } => None,
+            })
+            .collect()
+    }
+}
+
+/// Plans every query of a session.
+pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
+    check_bounds(spec)?;
+    let mut cutter = Cutter::default();
+    let mut queries = vec![];
+    let sql = Sql::new(spec);
+    for (index, query) in spec.queries.iter().enumerate() {
+        let physical = sql.physical_plan(query).await?;
+        let cut = || {
+            let explicit = make_exchanges_explicit(Arc::clone(&physical))?;
+            cutter.add(index.into(), align(explicit)?)
+        };
+        let root = { cut }().map_err(|source| Error::Unsupported {
+            query: query.name.clone(),
+            source: Box::new(source),
+        })?;
+        queries.push(QueryPlan { name: query.name.clone(), root, schema: physical.schema() });
+    }
+    Ok(assemble(spec, cutter.stages, queries))
+}
+
+fn check_bounds(spec: &SessionSpec) -> Result<(), Error> {
+    let limit = |what, is: usize, max: usize| {
+        if is > max { Err(Error::TooMany { what, is, max }) } else { Ok(()) }
+    };
+    limit("shards", spec.shards, limits::SHARDS_MAX)?;
+    limit("queries", spec.queries.len(), limits::QUERIES_MAX)?;
+    for query in &spec.queries {
+        limit("bytes of SQL", query.sql.len(), limits::SQL_BYTES_MAX)?;
+    }
+    Ok(())
+}
+
+fn assemble(spec: &SessionSpec, cut: Vec<CutStage>, queries: Vec<QueryPlan>) -> SessionPlan {
+    let placements = place(&cut, spec.shards);
+    let text: Vec<&str> = cut.iter().map(|stage| stage.text.as_str()).collect();
+    let fingerprint = hash_of(&format!("{} shards\n{}", spec.shards, text.join("\n")));
+    let inputs: Vec<_> = cut.iter().map(|stage| inputs_of(stage)).collect();
+    let mut stages = vec![];
+    for (index, stage) in cut.into_iter().enumerate() {
+        let id = StageId::from(index);
+        let output = match stage.distribution {
+            None => Output::Result(stage.queries[0]),
+            Some(distribution) => {
+                let to = destinations(id, &distribution, &inputs, &placements, spec.shards);
+                Output::Shards { distribution, to }
+            }
+        };
+        let early = early::find(&stage.plan, &output);
+        stages.push(Stage {
+            id,
+            plan: stage.plan,
+            placement: placements[index].clone(),
+            inputs: inputs[index].clone(),
+            output,
+            queries: stage.queries,
+            early,
+        });
+    }
+    let tables = spec.tables.iter().enumerate();
+    let tables = tables.map(|(index, table)| needs_of(index.into(), table, &stages)).collect();
+    SessionPlan { stages, queries, tables, shards: spec.shards, fingerprint }
+}
+
+/// Single stages take the shards in turn, so that they do not all meet in the first one.
+fn place(cut: &[CutStage], shards: usize) -> Vec<Placement> {
+    let mut turn = (0..shards).cycle();
+    cut.iter()
+        .map(|stage| match stage.region {
+            Region::Tables => Placement::Map { tables: tables_of(stage) },
+            Region::Sharded => Placement::EveryShard,
+            Region::Single => Placement::OneShard(turn.next().unwrap_or(0).into()),
+        })
+        .collect()
+}
+
+fn tables_of(stage: &CutStage) -> Vec<TableId> {
+    let tables: BTreeSet<_> = leaves(&stage.plan)
+        .into_iter()
+        .filter_map(|leaf| match leaf {
+            Leaf::Table { table, .. } => Some(table),
+            Leaf::Stage(_) => None,
+        })
+        .collect();
+    tables.into_iter().collect()
+}
+
+fn inputs_of(stage: &CutStage) -> Vec<StageId> {
+    let inputs: BTreeSet<_> = leaves(&stage.plan)
+        .into_iter()
+        .filter_map(|leaf| match leaf {
+            Leaf::Stage(input) => Some(input),
+            Leaf::Table { .. } => None,
+        })
+        .collect();
+    inputs.into_iter().collect()
+}
+
+/// Gathered rows go where their readers live; any others may be needed by every shard.
+fn destinations(
+    stage: StageId,
+    distribution: &Distribution,
+    inputs: &[Vec<StageId>],
+    placements: &[Placement],
+    shards: usize,
+) -> Vec<ShardId> {
+    if !matches!(distribution, Distribution::Gather) {
+        return (0..shards).map(ShardId::from).collect();
+    }
+    let readers = inputs.iter().zip(placements).filter(|(inputs, _)| inputs.contains(&stage));
+    let homes: BTreeSet<_> = readers
+        .filter_map(|(_, placement)| match placement {
+            Placement::OneShard(home) => Some(*home),
+            Placement::EveryShard | Placement::Map { .. } => None,
+        })
+        .collect();
+    homes.into_iter().collect()
+}
+
+fn needs_of(table: TableId, spec: &TableSpec, stages: &[Stage]) -> TablePlan {
+    let mut columns = BTreeSet::new();
+    let mut readers = vec![];
+    for stage in stages {
+        let before = readers.len();
+        for leaf in leaves(&stage.plan) {
+            if let Leaf::Table { table: read, columns: needed, .. } = leaf
+                && read == table
+            {
+                columns.extend(needed);
+                readers.truncate(before);
+                readers.push(stage.id);
+            }
+        }
+    }
+    let columns: Vec<_> = columns.into_iter().collect();
+    let mut fields: Vec<_> = spec.schema.fields().iter().cloned().collect();
+    fields.push(row_field());
+    let schema = Schema::new(columns.iter().map(|at| fields[*at].clone()).collect::<Vec<_>>());
+    TablePlan { name: spec.name.clone(), columns, schema: Arc::new(schema), stages: readers }
+}

@@ -1,0 +1,60 @@
+//! What a session asks for: its tables and its queries. The same specification gives the same plan
+//! in every process.
+
+use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
+use chrono::{DateTime, Utc};
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// The hidden column that orders a table's rows as in its files. A query that names it gets it.
+pub const ROW_COLUMN: &str = "_row";
+
+/// The field of [`ROW_COLUMN`].
+pub fn row_field() -> FieldRef {
+    Arc::new(Field::new(ROW_COLUMN, DataType::UInt64, true))
+}
+
+#[derive(Clone, Debug)]
+pub struct SessionSpec {
+    pub tables: Vec<TableSpec>,
+    pub queries: Vec<QuerySpec>,
+    /// How many shards the session's stateful work is divided over.
+    pub shards: usize,
+    /// What `now()` says, in every process.
+    pub started: DateTime<Utc>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    pub name: String,
+    /// The columns SQL can see, without the hidden one.
+    pub schema: SchemaRef,
+}
+
+#[derive(Clone, Debug)]
+pub struct QuerySpec {
+    pub name: String,
+    pub sql: String,
+    /// Values for the `$name` placeholders.
+    pub params: Vec<(String, Param)>,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Param {
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Bool(bool),
+}
+
+impl From<&Param> for ScalarValue {
+    fn from(param: &Param) -> Self {
+        match param {
+            Param::Int(value) => ScalarValue::Int64(Some(*value)),
+            Param::Float(value) => ScalarValue::Float64(Some(*value)),
+            Param::Text(value) => ScalarValue::Utf8(Some(value.clone())),
+            Param::Bool(value) => ScalarValue::Boolean(Some(*value)),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Pass: from SQL to DataFusion's physical plan, over the session's tables.
+//!
+//! Only a SELECT without volatile functions is accepted: its answer depends on its tables alone, so
+//! any part of it can be computed again. `now()` is the time the session started.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use chrono::{DateTime, Utc};
+use datafusion::common::ParamValues;
+use datafusion::common::config::Dialect;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::SessionState;
+use datafusion::execution::context::SQLOptions;
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::scalar::ScalarValue;
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast;
+
+use crate::diagnose::Diagnose;
+use crate::error::Error;
+use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
+use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
+
+/// DataFusion, set up so that its plans can be cut.
+pub struct Sql<'a> {
+    spec: &'a SessionSpec,
+    plain: SessionState,
+    with_rows: SessionState,
+}
+
+impl<'a> Sql<'a> {
+    pub fn new(spec: &'a SessionSpec) -> Self {
+        let tables = |with_row| spec.tables.iter().map(move |table| visible(table, with_row));
+        Self {
+            spec,
+            plain: state(tables(false), spec.started),
+            with_rows: state(tables(true), spec.started),
+        }
+    }
+
+    pub async fn physical_plan(&self, query: &QuerySpec) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        let mut state =
+            if names_row_column(&query.sql) { &self.with_rows } else { &self.plain }.clone();
+        // Aliases are numbered from here, so that equal parts of different queries get equal names.
+        *state.execution_props_mut() =
+            ExecutionProps::new().with_query_execution_start_time(self.spec.started);
+        let diagnose = Diagnose { spec: self.spec, query, state: &state };
+
+        let statement = state
+            .sql_to_statement(&query.sql, &Dialect::Generic)
+            .map_err(|error| diagnose.syntax(error))?;
+        refuse_statements(query, &statement)?;
+        diagnose.tables(&statement)?;
+        let plan = state
+            .statement_to_plan(statement.clone())
+            .await
+            .map_err(|error| diagnose.planning(error, &statement))?;
+        let only_reads = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        only_reads
+            .verify_plan(&plan)
+            .map_err(|_| not_a_select(query, "a statement that writes"))?;
+        let plan = bind_params(query, plan, &diagnose, &statement)?;
+        refuse_volatile(query, &plan)?;
+        state
+            .create_physical_plan(&plan)
+            .await
+            .map_err(|error| diagnose.planning(error, &statement))
+    }
+}
+
+fn state(tables: impl Iterator<Item = SessionTable>, started: DateTime<Utc>) -> SessionState {
+    let context = SessionContext::new_with_config(config());
+    for function in caudal_functions::all() {
+        context.register_udf(function);
+    }
+    for (index, mut table) in tables.enumerate() {
+        table.table = index.into();
+        let name = datafusion::common::TableReference::bare(table.name.clone());
+        context
+            .register_table(name, Arc::new(table))
+            .expect("a fresh catalog takes every table once");
+    }
+    let mut state = context.state();
+    state.execution_props_mut().query_execution_start_time = Some(started);
+    state
+}
+
+/// How DataFusion has to plan for its plans to be cut (each line a trap that others fell into).
+fn config() -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(PLANNED_PARTITIONS)
+        .with_information_schema(false)
+        .with_round_robin_repartition(false);
+    let options = config.options_mut();
+    options.sql_parser.collect_spans = true;
+    // Joins are divided by key; which side builds is decided when both have been gathered.
+    options.optimizer.hash_join_single_partition_threshold = 0;
+    options.optimizer.hash_join_single_partition_threshold_rows = 0;
+    // A filter that fills while its query runs cannot cross from one stage to another.
+    options.optimizer.enable_dynamic_filter_pushdown = false;
+    options.optimizer.enable_join_dynamic_filter_pushdown = false;
+    options.optimizer.enable_topk_dynamic_filter_pushdown = false;
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // Scalar subqueries become joins, whose sides are stages like any other.
+    options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
+    config
+}
+
+fn visible(table: &TableSpec, with_row: bool) -> SessionTable {
+    let mut fields: Vec<_> = table.schema.fields().iter().cloned().collect();
+    if with_row {
+        fields.push(row_field());
+    }
+    SessionTable {
+        table: 0.into(),
+        name: table.name.clone(),
+        schema: Arc::new(Schema::new(fields)),
+    }
+}
+
+/// The hidden column is there for the queries that name it, so that `*` means what is in the file.
+fn names_row_column(sql: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    sql.to_lowercase().split(|c| !is_name(c)).any(|word| word == ROW_COLUMN)
+}
+
+fn refuse_statements(query: &QuerySpec, statement: &Statement) -> Result<(), Error> {
+    match statement {
+        Statement::Statement(inner) => match inner.as_ref() {
+            ast::Statement::Query(_) => Ok(()),
+            other => Err(not_a_select(query, &first_word(&other.to_string()))),
+        },
+        other => Err(not_a_select(query, &first_word(&other.to_string()))),
+    }
+}
+
+fn first_word(text: &str) -> String {
+    text.split_whitespace().next().unwrap_or("nothing").to_uppercase()
+}
+
+fn not_a_select(query: &QuerySpec, statement: &str) -> Error {
+    Error::NotSelect { query: query.name.clone(), statement: statement.to_string() }
+}
+
+fn bind_params(
+    query: &QuerySpec,
+    plan: LogicalPlan,
+    diagnose: &Diagnose<'_>,
+    statement: &Statement,
+) -> Result<LogicalPlan, Error> {
+    let invalid = |error| diagnose.planning(error, statement);
+    let needed = plan.get_parameter_names().map_err(invalid)?;
+    let mut values: Vec<(String, ScalarValue)> = vec![];
+    for placeholder in needed {
+        let name = placeholder.trim_start_matches('$');
+        let Some((_, value)) = query.params.iter().find(|(known, _)| known == name) else {
+            return Err(Error::MissingParam { query: query.name.clone(), name: name.to_string() });
+        };
+        values.push((name.to_string(), value.into()));
+    }
+    if values.is_empty() {
+        return Ok(plan);
+    }
+    plan.with_param_values(ParamValues::from(values)).map_err(invalid)
+}
+
+fn refuse_volatile(query: &QuerySpec, plan: &LogicalPlan) -> Result<(), Error> {
+    let mut found = None;
+    let walked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if part.is_volatile_node() {
+                    found = Some(function_name(part));
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    });
+    debug_assert!(walked.is_ok(), "the walk's closures never fail");
+    match found {
+        Some(function) => Err(Error::Volatile { query: query.name.clone(), function }),
+        None => Ok(()),
+    }
+}
+
+fn function_name(expression: &Expr) -> String {
+    match expression {
+        Expr::ScalarFunction(call) => format!("{}()", call.name()),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,32 @@
+//! Pass: unions of inputs that live in different places.
+//!
+//! ```text
+//! UnionExec                              UnionExec
+//!   table t                       ==>      Exchange: spread over the shards
+//!   AggregateExec: mode=Final                table t
+//!     Exchange: gathered                   Exchange: spread over the shards
+//!                                            AggregateExec: mode=Final
+//!                                              Exchange: gathered
+//! ```
+//!
+//! Without the exchange, every shard would run the aggregate over nothing and add a row of its own.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::union::UnionExec;
+
+use crate::region::{region_of, sharded};
+
+pub fn is_union(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    (plan.as_ref() as &dyn Any).is::<UnionExec>()
+}
+
+pub fn align_union(children: Vec<Arc<dyn ExecutionPlan>>) -> Vec<Arc<dyn ExecutionPlan>> {
+    let first = region_of(&children[0]);
+    if children.iter().all(|child| region_of(child) == first) {
+        return children;
+    }
+    children.into_iter().map(sharded).collect()
+}

@@ -1,0 +1,1 @@
+//! Nothing but dependencies: see Cargo.toml.
