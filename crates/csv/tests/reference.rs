@@ -5,7 +5,7 @@
 mod common;
 
 use caudal_csv::{Options, Type};
-use common::{Row, Table};
+use common::{RejectLine, Row, Table};
 use proptest::prelude::*;
 
 /// One record of a file, as the reference reads it.
@@ -92,7 +92,7 @@ fn was_quoted(body: &[u8], newline: usize) -> bool {
     body[..newline].ends_with(b"\"\r")
 }
 
-fn expected(body: &[u8], fields: usize) -> (Vec<Row>, Vec<(u64, Option<&'static str>, String)>) {
+fn expected(body: &[u8], fields: usize) -> (Vec<Row>, Vec<RejectLine<'static>>) {
     const NAMES: [&str; 3] = ["c0", "c1", "c2"];
     let (mut rows, mut rejects) = (Vec::new(), Vec::new());
     for record in reference(body, 2) {

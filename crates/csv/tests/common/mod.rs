@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// A row's values as text; `None` is NULL.
 pub type Row = Vec<Option<String>>;
 
+/// Line, column and reason of a reject.
+pub type RejectLine<'a> = (u64, Option<&'a str>, String);
+
 /// What reading a whole table gave, in the order of its files.
 #[derive(Debug)]
 pub struct Content {
@@ -21,10 +24,9 @@ pub struct Content {
 }
 
 impl Content {
-    /// Line, column and reason of each reject.
-    pub fn reject_lines(&self) -> Vec<(u64, Option<&str>, String)> {
-        let line = |reject: &'_ Reject| reject.reason.to_string();
-        self.rejects.iter().map(|r| (r.line, r.column.as_deref(), line(r))).collect()
+    pub fn reject_lines(&self) -> Vec<RejectLine<'_>> {
+        let rejects = self.rejects.iter();
+        rejects.map(|r| (r.line, r.column.as_deref(), r.reason.to_string())).collect()
     }
 }
 
