@@ -1,5 +1,6 @@
 //! Where the projected columns are in one file.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,8 +16,12 @@ pub struct Layout {
     pub fields: usize,
     /// Of each projected column, its place in a record.
     pub places: Vec<usize>,
-    pub body_at: usize,
+    /// Where the records begin.
+    pub body_at: u64,
+    /// The physical line on which they do.
     pub body_line: u64,
+    /// The size of the file.
+    pub file_bytes: u64,
 }
 
 /// What a table says about each of its files.
@@ -30,14 +35,16 @@ pub struct Expected<'a> {
 impl Layout {
     pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
         let header = read_header(path, expected.record_bytes_max)?;
+        let metadata = fs::metadata(path).map_err(|error| Error::read(path, error))?;
         let fields = expected.fields.unwrap_or(header.names.len());
         let place = |column: &Column| expected.place(column, path, &header, fields);
         Ok(Layout {
             path: path.into(),
             fields,
             places: expected.columns.iter().map(place).collect::<Result<_, _>>()?,
-            body_at: header.body_at,
+            body_at: header.body_at as u64,
             body_line: header.body_line,
+            file_bytes: metadata.len(),
         })
     }
 }

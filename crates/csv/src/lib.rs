@@ -1,10 +1,11 @@
 //! CSV files into Arrow batches, as fast as the machine.
 //!
-//! A [`Reader`] hands out [`Chunk`]s of whole records under a short lock, and turns each into a
+//! A [`Reader`] hands out [`Chunk`]s of whole records to any number of threads, and turns each into a
 //! [`Parsed`] batch on whatever thread calls [`Reader::parse`]. The stages, in the order in which a byte
 //! meets them:
 //!
-//! 1. `stream` reads the files with large reads and cuts them at the last record boundary (`boundary`);
+//! 1. `stream` reads the files in `blocks`, side by side, and cuts them in turn (`cutter`) where their last
+//!    record ends (`boundary`);
 //! 2. `index` finds where the fields of a chunk begin and end, 64 bytes at a time (`masks`, `quotes`);
 //! 3. `columns` converts the fields of the projected columns (`value`, `time`, `text`), in cache-sized
 //!    stretches; text stays where it is and is only pointed at;
@@ -16,9 +17,11 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod blocks;
 mod boundary;
 mod chunk;
 mod columns;
+mod cutter;
 mod error;
 mod field;
 mod header;

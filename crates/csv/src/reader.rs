@@ -1,7 +1,6 @@
 //! A table being read.
 
-use std::fs;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
@@ -12,8 +11,8 @@ use crate::parse::{Parsed, parse};
 use crate::spec::{Column, Options, TableSpec, Type};
 use crate::stream::{Limits, Stream};
 
-/// Arrow's views and our index have 32-bit offsets; no record is allowed to come near.
-const CHUNK_BYTES_CEILING: usize = 1 << 30;
+/// Arrow's views and our index have 32-bit offsets, and a chunk may be a long record and a block.
+const CHUNK_BYTES_CEILING: usize = 1 << 29;
 
 /// Reads a table. To be shared by as many threads as there are, each of which takes a chunk and parses it.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub struct Reader {
     schema: SchemaRef,
     options: Options,
     total_bytes: u64,
-    stream: Mutex<Stream>,
+    stream: Stream,
 }
 
 impl Reader {
@@ -54,18 +53,14 @@ impl Reader {
             fields: spec.fields,
             record_bytes_max: limits.record_bytes_max,
         };
-        let mut layouts = Vec::with_capacity(spec.files.len());
-        let mut total_bytes = 0;
-        for file in &spec.files {
-            layouts.push(Layout::of_file(file, &expected)?);
-            total_bytes += fs::metadata(file).map_err(|error| Error::read(file, error))?.len();
-        }
+        let layouts = spec.files.iter().map(|file| Layout::of_file(file, &expected));
+        let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
         Ok(Reader {
             schema: schema(&columns, options.position.as_deref()),
-            stream: Mutex::new(Stream::new(layouts, limits)),
+            total_bytes: layouts.iter().map(|layout| layout.file_bytes).sum(),
+            stream: Stream::new(layouts, limits),
             columns,
             options,
-            total_bytes,
         })
     }
 
@@ -79,10 +74,9 @@ impl Reader {
         self.total_bytes
     }
 
-    /// The next piece of the files, or `None` at their end and after an error. One thread at a time
-    /// reads, the others wait here.
+    /// The next piece of the files, or `None` at their end and after an error.
     pub fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner).next_chunk()
+        self.stream.next_chunk()
     }
 
     /// Parses a chunk of this reader, on the calling thread. Fails only if the reader is strict.

@@ -84,9 +84,10 @@ impl fmt::Display for Type {
 /// How to read a table.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How much to read at a time; a chunk is this long, less the record that it would cut.
+    /// How much to read at a time; a chunk is about as long.
     pub chunk_bytes: usize,
-    /// A chunk grows up to this size to hold one long record; a longer record is an error.
+    /// A chunk grows to hold a long record, but one that has not ended after so many bytes is an error.
+    /// It is looked at whenever another `chunk_bytes` have been read.
     pub record_bytes_max: usize,
     /// The first row that does not fit is an error, rather than a reject.
     pub strict: bool,

@@ -1,32 +1,16 @@
 //! The files of a table as numbered chunks of whole records.
 //!
-//! This is the only sequential part of reading, and runs under the reader's lock: one pass of the kernel
-//! to copy the bytes, one to find where the last record ends.
+//! Threads read blocks side by side, without a lock. Only finding where the last record of a block ends
+//! needs to know how the block before it ended: for that they take turns, at memory speed.
 
-use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use arrow::buffer::Buffer;
-use memchr::memchr_iter;
-
-use crate::boundary::Boundaries;
+use crate::blocks::{Block, Blocks};
 use crate::chunk::Chunk;
+use crate::cutter::{Cutter, Filled, headroom_bytes};
 use crate::error::Error;
-use crate::index::Index;
 use crate::layout::Layout;
 use crate::pool::Pool;
-
-#[derive(Debug)]
-pub struct Stream {
-    limits: Limits,
-    files: VecDeque<Arc<Layout>>,
-    open: Option<OpenFile>,
-    next_number: u64,
-    pool: Arc<Pool>,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -34,171 +18,105 @@ pub struct Limits {
     pub record_bytes_max: usize,
 }
 
+#[derive(Debug)]
+pub struct Stream {
+    headroom_bytes: usize,
+    pool: Arc<Pool>,
+    state: Mutex<State>,
+    /// Told when `next_turn` or `is_closed` changes.
+    turned: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    blocks: Blocks,
+    /// The number of the block to be cut next.
+    next_turn: u64,
+    cutter: Cutter,
+    next_chunk: u64,
+    /// After an error nothing more is read.
+    is_closed: bool,
+}
+
 impl Stream {
     pub fn new(files: impl IntoIterator<Item = Layout>, limits: Limits) -> Stream {
+        let headroom_bytes = headroom_bytes(limits.chunk_bytes);
+        let pool = Pool::new(headroom_bytes + limits.chunk_bytes + 1);
         Stream {
-            limits,
-            files: files.into_iter().map(Arc::new).collect(),
-            open: None,
-            next_number: 0,
-            pool: Pool::new(limits.chunk_bytes),
+            headroom_bytes,
+            state: Mutex::new(State {
+                blocks: Blocks::new(files, limits.chunk_bytes),
+                next_turn: 0,
+                cutter: Cutter::new(pool.clone(), limits.record_bytes_max),
+                next_chunk: 0,
+                is_closed: false,
+            }),
+            pool,
+            turned: Condvar::new(),
         }
     }
 
     /// The next chunk, or `None` at the end of the last file, and after an error.
-    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
-        let next = self.advance();
+    pub fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
+        let next = self.try_next_chunk();
         if next.is_err() {
-            self.files.clear();
-            self.open = None;
+            let mut state = self.state();
+            state.is_closed = true;
+            state.blocks.close();
+            self.turned.notify_all();
         }
         next
     }
 
-    fn advance(&mut self) -> Result<Option<Chunk>, Error> {
+    fn try_next_chunk(&self) -> Result<Option<Chunk>, Error> {
         loop {
-            let open = match &mut self.open {
-                Some(open) => open,
-                closed => match self.files.pop_front() {
-                    Some(layout) => closed.insert(OpenFile::open(layout)?),
-                    None => return Ok(None),
-                },
+            let Some(block) = self.state().blocks.take()? else {
+                return Ok(None);
             };
-            let Some(records) = open.next_records(self.limits, &self.pool)? else {
-                self.open = None;
-                continue;
-            };
-            let chunk = Chunk {
-                number: self.next_number,
-                layout: open.layout.clone(),
-                bytes: records.bytes,
-                first_line: records.first_line,
-                consumed_bytes: records.consumed_bytes,
-            };
-            self.next_number += 1;
-            return Ok(Some(chunk));
+            let filled = self.read(&block)?;
+            let mut state = self.wait_for_turn(block.number);
+            if state.is_closed {
+                return Ok(None);
+            }
+            let chunk = state.cut(&block, filled)?;
+            state.next_turn += 1;
+            self.turned.notify_all();
+            if chunk.is_some() {
+                return Ok(chunk);
+            }
         }
+    }
+
+    fn read(&self, block: &Block) -> Result<Filled, Error> {
+        let headroom_bytes = self.headroom_bytes;
+        let mut buffer = self.pool.take();
+        block.read(&mut buffer[headroom_bytes..][..block.len])?;
+        Ok(Filled { buffer, headroom_bytes })
+    }
+
+    fn wait_for_turn(&self, number: u64) -> MutexGuard<'_, State> {
+        let is_waiting = |state: &mut State| state.next_turn != number && !state.is_closed;
+        self.turned.wait_while(self.state(), is_waiting).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-#[derive(Debug)]
-struct OpenFile {
-    layout: Arc<Layout>,
-    file: File,
-    boundaries: Boundaries,
-    /// What has been read after the last boundary.
-    tail: Vec<u8>,
-    /// The physical line of the tail's first byte.
-    line: u64,
-    /// The header, until a chunk has taken it into account.
-    uncounted_bytes: usize,
-}
-
-struct Records {
-    bytes: Buffer,
-    first_line: u64,
-    consumed_bytes: usize,
-}
-
-impl OpenFile {
-    fn open(layout: Arc<Layout>) -> Result<OpenFile, Error> {
-        let open = || {
-            let mut file = File::open(&layout.path)?;
-            file.seek(SeekFrom::Start(layout.body_at as u64))?;
-            Ok(file)
+impl State {
+    fn cut(&mut self, block: &Block, filled: Filled) -> Result<Option<Chunk>, Error> {
+        let Some(records) = self.cutter.cut(block, filled)? else {
+            return Ok(None);
         };
-        Ok(OpenFile {
-            file: open().map_err(|error| Error::read(&layout.path, error))?,
-            boundaries: Boundaries::at_record_start(),
-            tail: Vec::new(),
-            line: layout.body_line,
-            uncounted_bytes: layout.body_at,
-            layout,
-        })
+        let number = self.next_chunk;
+        self.next_chunk += 1;
+        Ok(Some(Chunk {
+            number,
+            layout: block.layout.clone(),
+            bytes: records.bytes,
+            first_line: records.first_line,
+            consumed_bytes: records.consumed_bytes,
+        }))
     }
-
-    fn next_records(&mut self, limits: Limits, pool: &Arc<Pool>) -> Result<Option<Records>, Error> {
-        let mut buffer = pool.take();
-        let mut filled = self.tail.len();
-        let mut wanted = limits.chunk_bytes.max(filled + 1);
-        buffer.resize(wanted, 0);
-        buffer[..filled].copy_from_slice(&self.tail);
-        self.tail.clear();
-        loop {
-            let read = read_full(&mut self.file, &mut buffer[filled..])
-                .map_err(|error| Error::read(&self.layout.path, error))?;
-            let boundary = self.boundaries.pass(&buffer[filled..filled + read]);
-            let boundary = boundary.map(|boundary| filled + boundary);
-            filled += read;
-            if filled < wanted {
-                return Ok(self.last_records(buffer, filled, pool));
-            }
-            if let Some(boundary) = boundary {
-                return Ok(Some(self.records_up_to(boundary, buffer, pool)));
-            }
-            if filled >= limits.record_bytes_max {
-                return Err(self.record_too_long(&buffer, limits.record_bytes_max));
-            }
-            wanted = (2 * filled).min(limits.record_bytes_max);
-            buffer.resize(wanted, 0);
-        }
-    }
-
-    fn records_up_to(&mut self, boundary: usize, buffer: Vec<u8>, pool: &Arc<Pool>) -> Records {
-        self.tail.extend_from_slice(&buffer[boundary..]);
-        let newlines_in_tail = memchr_iter(b'\n', &self.tail).count() as u64;
-        let next_line = self.layout.body_line + self.boundaries.newlines() - newlines_in_tail;
-        Records {
-            bytes: pool.share(buffer, boundary),
-            first_line: mem::replace(&mut self.line, next_line),
-            consumed_bytes: boundary + mem::take(&mut self.uncounted_bytes),
-        }
-    }
-
-    /// The rest of the file. A newline that is missing at its end is put there: the buffer has room for
-    /// it, because the file did not fill it.
-    fn last_records(
-        &mut self,
-        mut buffer: Vec<u8>,
-        filled: usize,
-        pool: &Arc<Pool>,
-    ) -> Option<Records> {
-        let last = *buffer[..filled].last()?;
-        let needs_newline = last != b'\n' && !self.boundaries.is_inside_quotes();
-        if needs_newline {
-            buffer[filled] = b'\n';
-        }
-        Some(Records {
-            bytes: pool.share(buffer, filled + usize::from(needs_newline)),
-            first_line: self.line,
-            consumed_bytes: filled + mem::take(&mut self.uncounted_bytes),
-        })
-    }
-
-    fn record_too_long(&self, record: &[u8], limit_bytes: usize) -> Error {
-        let mut index = Index::new(record);
-        while index.next_stretch().is_some() {}
-        let open_field = index.unfinished().filter(|_| self.boundaries.is_inside_quotes());
-        let line_of = |at| self.line + memchr_iter(b'\n', &record[..at]).count() as u64;
-        Error::RecordTooLong {
-            file: self.layout.path.to_path_buf(),
-            line: self.line,
-            limit_bytes,
-            quote_line: open_field.map(|unfinished| line_of(unfinished.field_at)),
-        }
-    }
-}
-
-/// Reads until `buffer` is full or the file ends, so that chunks do not depend on how reads are cut.
-fn read_full(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
