@@ -184,14 +184,12 @@ fn positions(chunk_number: u64, rows: usize) -> ArrayRef {
 }
 
 fn without_unfit(batch: RecordBatch, unfit: &[Unfit]) -> RecordBatch {
+    if unfit.iter().all(|unfit| unfit.row.is_none()) {
+        return batch;
+    }
     let mut fits = vec![true; batch.num_rows()];
-    let mut all_fit = true;
     for row in unfit.iter().filter_map(|unfit| unfit.row) {
         fits[row] = false;
-        all_fit = false;
-    }
-    if all_fit {
-        return batch;
     }
     let fits = BooleanArray::new(BooleanBuffer::from(fits), None);
     filter_record_batch(&batch, &fits).expect("the filter is as long as the batch")
