@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use caudal_broker::{Broker, Consumer, QueueKind};
 use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
 use caudal_planner::SessionPlan;
@@ -39,7 +40,15 @@ impl Session {
     }
 
     /// Tells everybody who waits for the table how many fragments it has.
+    ///
+    /// A table of none becomes one of a single empty fragment: what a plan has to say about no rows
+    /// at all (the grand total of a grouping set, say) is said by the stage that reads the table.
     pub async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error> {
+        if count == 0 {
+            let batch = RecordBatch::new_empty(Arc::clone(&self.plan.table(table).schema));
+            self.put(TableFragment { table, number: 0, batch }).await?;
+        }
+        let count = count.max(1);
         let source = Source::Table(table);
         for shard in self.plan.shards_reading(table) {
             self.broker.send(&self.queues.shard(shard), Message::End { source, count }).await?;

@@ -33,6 +33,9 @@ pub fn align(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         _ if unions::is_union(&plan) => unions::align_union(children),
         _ => align_equals(children),
     };
+    if unions::is_interleave(&plan) {
+        return unions::replace_interleave(children);
+    }
     with_children(plan, children)
 }
 

@@ -5,13 +5,15 @@ use fastrand::Rng;
 use crate::harness::{Run, compare, plain};
 use crate::random_sql::{query, tables};
 
+/// Seeds of a run; `CAUDAL_SEEDS=5000` for a longer one, `CAUDAL_SEED=17` to replay one.
 const SEEDS: u64 = 120;
 const QUERIES_PER_SEED: usize = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_queries_equal_datafusion() {
-    let only: Option<u64> = std::env::var("CAUDAL_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = only.map_or(0..SEEDS, |seed| seed..seed + 1);
+    let setting = |name| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let only = setting("CAUDAL_SEED");
+    let seeds = only.map_or(0..setting("CAUDAL_SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
     let (mut answered, mut refused, mut rows) = (0, 0, 0);
     for seed in seeds {
         let mut rng = Rng::with_seed(seed);

@@ -51,10 +51,7 @@ async fn answers_do_not_depend_on_delivery() {
         }
     }
     println!("{seen:?}");
-    assert!(
-        seen.redelivered > 100 && seen.duplicates > 1000,
-        "the faults did not happen: {seen:?}"
-    );
+    assert!(seen.redelivered > 20 && seen.duplicates > 500, "the faults did not happen: {seen:?}");
 }
 
 /// Fragments a saboteur spoils before it leaves the run alone.
