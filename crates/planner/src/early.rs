@@ -20,7 +20,7 @@ use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use caudal_core::StageId;
+use caudal_core::{QueryId, StageId};
 use datafusion::common::JoinType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Operator;
@@ -33,7 +33,9 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 
+use crate::cut::Cutter;
 use crate::leaf::{Leaf, LeafExec};
+use crate::region::Region;
 use crate::stage::Output;
 
 /// How a stage answers early.
@@ -41,6 +43,15 @@ use crate::stage::Output;
 pub struct Early {
     /// The input that need not be complete: the partial aggregates.
     pub growing: StageId,
+}
+
+/// Whether a query with this plan would answer while its tables still arrive.
+pub fn answers_while_tables_arrive(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let mut cutter = Cutter::default();
+    let query = QueryId(0);
+    let Ok(root) = cutter.add(query, Arc::clone(plan)) else { return false };
+    let early = find(&cutter.stages[root.index()].plan, &Output::Result(query));
+    early.is_some_and(|early| cutter.stages[early.growing.index()].region == Region::Tables)
 }
 
 pub fn find(plan: &Arc<dyn ExecutionPlan>, output: &Output) -> Option<Early> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use caudal_core::{QueryId, ShardId, StageId, TableId, limits};
+use datafusion::error::DataFusionError;
+use datafusion::physical_plan::ExecutionPlan;
 
 use crate::align::align;
 use crate::cut::{CutStage, Cutter};
@@ -13,8 +15,8 @@ use crate::exchanges::make_exchanges_explicit;
 use crate::fingerprint::hash_of;
 use crate::leaf::Leaf;
 use crate::region::Region;
-use crate::spec::{SessionSpec, TableSpec, row_field};
-use crate::sql::Sql;
+use crate::spec::{QuerySpec, SessionSpec, TableSpec, row_field};
+use crate::sql::{Distinct, Sql};
 use crate::stage::{Output, Placement, Stage, leaves};
 use crate::{Distribution, early};
 
@@ -90,18 +92,31 @@ pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
     let mut queries = vec![];
     let sql = Sql::new(spec);
     for (index, query) in spec.queries.iter().enumerate() {
-        let physical = sql.physical_plan(query).await?;
-        let cut = || {
-            let explicit = make_exchanges_explicit(Arc::clone(&physical))?;
-            cutter.add(index.into(), align(explicit)?)
-        };
-        let root = { cut }().map_err(|source| Error::Unsupported {
-            query: query.name.clone(),
-            source: Box::new(source),
-        })?;
-        queries.push(QueryPlan { name: query.name.clone(), root, schema: physical.schema() });
+        let plan = explicit_plan(&sql, query).await?;
+        let schema = plan.schema();
+        let root = cutter.add(index.into(), plan).map_err(|source| unsupported(query, source))?;
+        queries.push(QueryPlan { name: query.name.clone(), root, schema });
     }
     Ok(assemble(spec, cutter.stages, queries))
+}
+
+/// The query's plan with all its exchanges. Where remembering distinct values lets it answer while
+/// its tables still arrive, they are remembered.
+async fn explicit_plan(sql: &Sql<'_>, query: &QuerySpec) -> Result<Arc<dyn ExecutionPlan>, Error> {
+    let explicit = |plan| {
+        make_exchanges_explicit(plan).and_then(align).map_err(|source| unsupported(query, source))
+    };
+    if query.sql.to_lowercase().contains("distinct") {
+        let plan = explicit(sql.physical_plan(query, Distinct::AsState).await?)?;
+        if early::answers_while_tables_arrive(&plan) {
+            return Ok(plan);
+        }
+    }
+    explicit(sql.physical_plan(query, Distinct::AsGroups).await?)
+}
+
+fn unsupported(query: &QuerySpec, source: DataFusionError) -> Error {
+    Error::Unsupported { query: query.name.clone(), source: Box::new(source) }
 }
 
 fn check_bounds(spec: &SessionSpec) -> Result<(), Error> {
@@ -131,7 +146,8 @@ fn assemble(spec: &SessionSpec, cut: Vec<CutStage>, queries: Vec<QueryPlan>) -> 
                 Output::Shards { distribution, to }
             }
         };
-        let early = early::find(&stage.plan, &output);
+        let early = early::find(&stage.plan, &output)
+            .filter(|early| matches!(placements[early.growing.index()], Placement::Map { .. }));
         stages.push(Stage {
             id,
             plan: stage.plan,

@@ -3,15 +3,14 @@
 //! Only a SELECT without volatile functions is accepted: its answer depends on its tables alone, so
 //! any part of it can be computed again. `now()` is the time the session started.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::Schema;
-use chrono::{DateTime, Utc};
 use datafusion::common::ParamValues;
 use datafusion::common::config::Dialect;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::SessionState;
 use datafusion::execution::context::SQLOptions;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
@@ -28,23 +27,43 @@ use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
 /// DataFusion, set up so that its plans can be cut.
 pub struct Sql<'a> {
     spec: &'a SessionSpec,
-    plain: SessionState,
-    with_rows: SessionState,
+    plain: OnceLock<SessionState>,
+    with_rows: OnceLock<SessionState>,
+}
+
+/// How `count(DISTINCT x)` is planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distinct {
+    /// As two aggregates on top of each other, which is fast; the second sees nothing until the
+    /// first is complete.
+    AsGroups,
+    /// As one aggregate that remembers all values, which can be asked at any time.
+    AsState,
 }
 
 impl<'a> Sql<'a> {
     pub fn new(spec: &'a SessionSpec) -> Self {
-        let tables = |with_row| spec.tables.iter().map(move |table| visible(table, with_row));
-        Self {
-            spec,
-            plain: state(tables(false), spec.started),
-            with_rows: state(tables(true), spec.started),
+        Self { spec, plain: OnceLock::new(), with_rows: OnceLock::new() }
+    }
+
+    /// The state to plan a query with, made when it is first needed.
+    fn state(&self, query: &QuerySpec, distinct: Distinct) -> SessionState {
+        let with_row = names_row_column(&query.sql);
+        let made = if with_row { &self.with_rows } else { &self.plain };
+        let tables = || self.spec.tables.iter().map(|table| visible(table, with_row));
+        let state = made.get_or_init(|| state(tables())).clone();
+        match distinct {
+            Distinct::AsGroups => state,
+            Distinct::AsState => without_rule(state, DISTINCT_AS_GROUPS),
         }
     }
 
-    pub async fn physical_plan(&self, query: &QuerySpec) -> Result<Arc<dyn ExecutionPlan>, Error> {
-        let mut state =
-            if names_row_column(&query.sql) { &self.with_rows } else { &self.plain }.clone();
+    pub async fn physical_plan(
+        &self,
+        query: &QuerySpec,
+        distinct: Distinct,
+    ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        let mut state = self.state(query, distinct);
         // Aliases are numbered from here, so that equal parts of different queries get equal names.
         *state.execution_props_mut() =
             ExecutionProps::new().with_query_execution_start_time(self.spec.started);
@@ -75,7 +94,7 @@ impl<'a> Sql<'a> {
     }
 }
 
-fn state(tables: impl Iterator<Item = SessionTable>, started: DateTime<Utc>) -> SessionState {
+fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     let context = SessionContext::new_with_config(config());
     for function in caudal_functions::all() {
         context.register_udf(function);
@@ -87,9 +106,17 @@ fn state(tables: impl Iterator<Item = SessionTable>, started: DateTime<Utc>) -> 
             .register_table(name, Arc::new(table))
             .expect("a fresh catalog takes every table once");
     }
-    let mut state = context.state();
-    state.execution_props_mut().query_execution_start_time = Some(started);
-    state
+    context.state()
+}
+
+/// DataFusion's rule that makes groups of distinct values.
+const DISTINCT_AS_GROUPS: &str = "single_distinct_aggregation_to_group_by";
+
+fn without_rule(state: SessionState, name: &str) -> SessionState {
+    let rules = state.optimizers().iter();
+    let rules: Vec<_> = rules.filter(|rule| rule.name() != name).cloned().collect();
+    debug_assert!(rules.len() < state.optimizers().len(), "{name} is a rule");
+    SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
 }
 
 /// How DataFusion has to plan for its plans to be cut (each line a trap that others fell into).
