@@ -1,8 +1,9 @@
 """Coffee: transactions of a chain of coffee shops."""
 
-from datetime import datetime, time
-
 import polars as pl
+
+# Moments stay text: theirs sorts as they do, and Polars takes several times as long to parse them.
+MOMENT = pl.col("created_at")
 
 
 def questions(scan, params):
@@ -13,19 +14,21 @@ def questions(scan, params):
             "store_id": pl.Int64,
             "user_id": pl.Float64,
             "final_amount": pl.Decimal(10, 2),
-            "created_at": pl.Datetime("us"),
+            "created_at": pl.String,
         },
     ).filter(in_two_years())
     stores = scan("stores", {"store_id": pl.Int64, "store_name": pl.String})
-    by_day = transactions.filter(pl.col("created_at").dt.time().is_between(time(6), time(23)))
+    by_day = transactions.filter(
+        MOMENT.str.slice(11).is_between(pl.lit("06:00:00"), pl.lit("23:00:00"))
+    )
     return {
         "q1": by_day.filter(pl.col("final_amount") >= 75).select("transaction_id", "final_amount"),
         "q2_best_selling": best_of_month(scan, "quantity"),
         "q2_most_profitable": best_of_month(scan, "profit"),
         "q3": by_day.group_by(
             "store_id",
-            year=pl.col("created_at").dt.year(),
-            second=pl.col("created_at").dt.month() > 6,
+            year=MOMENT.str.head(4),
+            second=MOMENT.str.slice(5, 2) > "06",
         )
         .agg(tpv=pl.col("final_amount").sum())
         .join(stores, on="store_id")
@@ -46,20 +49,20 @@ def best_of_month(scan, by):
             "item_id": pl.Int64,
             "quantity": pl.Int64,
             "subtotal": pl.Decimal(10, 2),
-            "created_at": pl.Datetime("us"),
+            "created_at": pl.String,
         },
     )
     menu = scan("menu_items", {"item_id": pl.Int64, "item_name": pl.String})
     sold = (
         items.filter(in_two_years())
-        .group_by("item_id", month=pl.col("created_at").dt.truncate("1mo"))
+        .group_by("item_id", month=MOMENT.str.head(7))
         .agg(pl.col("quantity").sum(), profit=pl.col("subtotal").sum())
     )
     return (
         sold.sort("month", by, "item_id", descending=[False, True, False])
         .unique(subset="month", keep="first", maintain_order=True)
         .join(menu, on="item_id")
-        .select(pl.col("month").dt.strftime("%Y-%m"), "item_name", by)
+        .select("month", "item_name", by)
     )
 
 
@@ -79,6 +82,4 @@ def best_customers(scan, transactions, stores):
 
 
 def in_two_years():
-    return pl.col("created_at").is_between(
-        datetime(2024, 1, 1), datetime(2026, 1, 1), closed="left"
-    )
+    return MOMENT.is_between(pl.lit("2024"), pl.lit("2026"), closed="left")

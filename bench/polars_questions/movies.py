@@ -49,12 +49,15 @@ def lone_spenders(movies):
 
 def best_and_worst(scan, argentine):
     ratings = scan("ratings", {"movieId": pl.Int64, "rating": pl.Float64})
-    averages = ratings.group_by("movieId").agg(pl.col("rating").mean())
-    rated = argentine.select("id", "title").join(averages, left_on="id", right_on="movieId")
-    best = rated.sort("rating", "id", descending=[True, False], nulls_last=True).head(1)
-    worst = rated.sort("rating", "id").head(1)
-    labelled = [("best", best), ("worst", worst)]
-    return pl.concat(frame.select(pl.lit(which).alias("which"), "*") for which, frame in labelled)
+    ratings = ratings.join(argentine, left_on="movieId", right_on="id", how="semi")
+    averages = ratings.group_by(id="movieId").agg(pl.col("rating").mean())
+    rated = argentine.select("id", "title").join(averages, on="id")
+    # Both in one expression: of two frames to concatenate each would read the ratings.
+    film = pl.struct("id", "title", "rating")
+    best = film.sort_by("rating", "id", descending=[True, False], nulls_last=True).first()
+    worst = film.sort_by("rating", "id").first()
+    picked = rated.select(best=best, worst=worst)
+    return picked.unpivot(variable_name="which", value_name="film").unnest("film")
 
 
 def busiest_actors(scan, argentine):
