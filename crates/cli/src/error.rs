@@ -25,6 +25,17 @@ pub enum Exit {
     Interrupted,
 }
 
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::QueryFailed => 1,
+            Exit::Usage => 2,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
 impl Failed {
     pub fn new(exit: Exit, code: &str, message: impl ToString) -> Self {
         let (code, message) = (code.to_string(), message.to_string());
@@ -45,17 +56,15 @@ impl Failed {
     }
 
     /// Says it on stderr, in the form `error[CODE]: message`, then where, then what to do.
-    pub fn report(self) -> ExitCode {
+    pub fn tell(&self) {
         if self.exit != Exit::Success {
             // There is nobody to tell when stderr is closed.
             let _ = self.write(&mut io::stderr().lock());
         }
-        ExitCode::from(match self.exit {
-            Exit::Success => 0,
-            Exit::QueryFailed => 1,
-            Exit::Usage => 2,
-            Exit::Interrupted => 130,
-        })
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.exit.code())
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {

@@ -10,6 +10,7 @@ use caudal_planner::{ROW_COLUMN, SessionPlan, SessionSpec, TableSpec};
 
 use crate::args::EngineArgs;
 use crate::error::Failed;
+use crate::interrupt;
 use crate::job::{Job, schema_of};
 
 /// How a run is carried out.
@@ -106,6 +107,6 @@ pub async fn run(
     let local = Local::open(plan, settings).await?;
     tokio::select! {
         ended = local.run(uploads, progress, handle) => ended,
-        _ = tokio::signal::ctrl_c() => Err(Failed::interrupted()),
+        _ = interrupt::pressed() => Err(Failed::interrupted()),
     }
 }

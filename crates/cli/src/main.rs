@@ -7,6 +7,7 @@ mod answers;
 mod args;
 mod commands;
 mod error;
+mod interrupt;
 mod job;
 mod local;
 mod oracle;
@@ -25,6 +26,7 @@ use crate::error::Failed;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    interrupt::watch();
     let done = match Caudal::parse().command {
         Command::Demo(args) => commands::demo::run(args),
         Command::Run(args) => commands::run::run(args),
@@ -35,7 +37,10 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failed) => failed.report(),
+        Err(failed) => {
+            failed.tell();
+            failed.exit_code()
+        }
     }
 }
 

@@ -17,27 +17,37 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::scalar::ScalarValue;
 
 use crate::error::{Exit, Failed};
+use crate::interrupt;
 use crate::job::{Job, Titled};
 use crate::output::{Format, ResultFile};
 
 /// Writes each query's answer into the folder, as CSV.
 pub fn answer(job: &Job, folder: &Path) -> Result<(), Failed> {
     let runtime = crate::local::runtime(2)?;
-    runtime.block_on(async {
-        for query in &job.queries {
-            let context = context(job, query.spec.sql.contains(ROW_COLUMN))?;
-            let (schema, batches) = ask(&context, query).await.map_err(|error| {
-                let message = format!("DataFusion cannot answer {}: {error}", query.spec.name);
-                Failed::new(Exit::QueryFailed, "CDL-6010", message)
-            })?;
-            let mut file = ResultFile::create(folder, &query.spec.name, Format::Csv, schema)?;
-            for batch in &batches {
-                file.write(batch)?;
-            }
-            file.finish()?;
+    let ran = runtime.block_on(async {
+        tokio::select! {
+            ended = answer_all(job, folder) => ended,
+            _ = interrupt::pressed() => Err(Failed::interrupted()),
         }
-        Ok(())
-    })
+    });
+    runtime.shutdown_background();
+    ran
+}
+
+async fn answer_all(job: &Job, folder: &Path) -> Result<(), Failed> {
+    for query in &job.queries {
+        let context = context(job, query.spec.sql.contains(ROW_COLUMN))?;
+        let (schema, batches) = ask(&context, query).await.map_err(|error| {
+            let message = format!("DataFusion cannot answer {}: {error}", query.spec.name);
+            Failed::new(Exit::QueryFailed, "CDL-6010", message)
+        })?;
+        let mut file = ResultFile::create(folder, &query.spec.name, Format::Csv, schema)?;
+        for batch in &batches {
+            file.write(batch)?;
+        }
+        file.finish()?;
+    }
+    Ok(())
 }
 
 fn context(job: &Job, with_row: bool) -> Result<SessionContext, Failed> {

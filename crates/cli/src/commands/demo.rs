@@ -98,7 +98,7 @@ fn answer(job: &Job, settings: &Settings) -> Result<Vec<Answer>, Failed> {
     let mut answers: Vec<_> = queries
         .map(|query| Answer { schema: query.schema.clone(), batches: vec![], outcome: Ok(()) })
         .collect();
-    runtime.block_on(local::run(planned, |event| {
+    let ran = runtime.block_on(local::run(planned, |event| {
         match event {
             Event::Rows(query, batch) => answers[query.index()].batches.push(batch),
             Event::Done(query, outcome) => answers[query.index()].outcome = outcome,
@@ -106,7 +106,9 @@ fn answer(job: &Job, settings: &Settings) -> Result<Vec<Answer>, Failed> {
             Event::Rejected(..) => {}
         }
         Ok(())
-    }))?;
+    }));
+    runtime.shutdown_background();
+    ran?;
     Ok(answers)
 }
 

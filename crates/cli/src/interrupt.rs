@@ -1,0 +1,37 @@
+//! Ctrl-C: ends whatever is going on at once, and leaves no partial results.
+//!
+//! The signal is awaited on a thread of its own: all others may be busy computing.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::error::{Exit, Failed};
+
+/// What a run has to remove its unfinished files.
+const GRACE: Duration = Duration::from_millis(300);
+
+static PRESSED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
+
+/// From here on, Ctrl-C is for [`pressed`]; whoever does not heed it is ended.
+pub fn watch() {
+    std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        // Where we cannot listen, the signal ends the process, as it does any other.
+        let Ok(runtime) = runtime else { return };
+        if runtime.block_on(tokio::signal::ctrl_c()).is_err() {
+            return;
+        }
+        PRESSED.send_replace(true);
+        std::thread::sleep(GRACE);
+        Failed::interrupted().tell();
+        std::process::exit(Exit::Interrupted.code().into());
+    });
+}
+
+/// Returns when Ctrl-C has been pressed.
+pub async fn pressed() {
+    let mut pressed = PRESSED.subscribe();
+    pressed.wait_for(|pressed| *pressed).await.expect("the sender is never dropped");
+}
