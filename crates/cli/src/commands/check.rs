@@ -7,7 +7,7 @@ use crate::Done;
 use crate::args::CheckArgs;
 use crate::error::{Exit, Failed};
 use crate::job::Job;
-use crate::oracle;
+use crate::{oracle, output};
 
 pub fn run(args: CheckArgs) -> Done {
     let order = if args.ordered { Order::AsGiven } else { Order::Any };
@@ -24,7 +24,7 @@ pub fn run(args: CheckArgs) -> Done {
         (None, None) => unreachable!("clap asks for one of them"),
     };
     let report = compare_dirs(&args.results, expected, order)?;
-    println!("{report}");
+    output::print(&report.to_string())?;
     match report.passed() {
         true => Ok(()),
         false => Err(Failed::new(Exit::QueryFailed, "CDL-6009", "the results differ")),

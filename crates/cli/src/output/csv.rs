@@ -15,7 +15,7 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
         let mut out = csv::Writer::from_writer(out);
-        out.write_record(schema.fields().iter().map(|field| field.name()))?;
+        out.write_record(schema.fields().iter().map(|field| field.name())).map_err(into_io)?;
         Ok(Self { out })
     }
 }
@@ -24,7 +24,7 @@ impl<W: Write> Writer for CsvWriter<W> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
         let cells = Cells::of(batch).map_err(io::Error::other)?;
         for row in 0..batch.num_rows() {
-            self.out.write_record(cells.row(row))?;
+            self.out.write_record(cells.row(row)).map_err(into_io)?;
         }
         // A row that is known is shown: whoever reads the pipe may be waiting for it.
         self.out.flush()
@@ -32,5 +32,13 @@ impl<W: Write> Writer for CsvWriter<W> {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Keeps the kind of the error: a closed pipe must stay one.
+fn into_io(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
