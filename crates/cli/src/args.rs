@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::output::Format;
 
@@ -74,15 +74,15 @@ pub struct RunArgs {
 ///
 /// Column types are guessed from the first rows of each file.
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(group(ArgGroup::new("query").args(["sql", "file"]).required(true)), after_help = "Examples:
   caudal query -c \"SELECT count(*) FROM games\" -t games=games.csv
   caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv")]
 pub struct QueryArgs {
     /// The SQL
-    #[arg(short = 'c', long = "command", value_name = "SQL", required_unless_present = "file")]
+    #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
     pub sql: Option<String>,
     /// A file with the SQL; - for standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with = "sql")]
+    #[arg(short, long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// A table: its name in SQL, and its file or files (* and ? match)
     #[arg(short, long = "table", value_name = "NAME=FILES")]
@@ -100,22 +100,22 @@ pub struct QueryArgs {
 
 /// Show how a query or a suite is divided into stages
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(group(ArgGroup::new("what").args(["suite", "sql"]).required(true)), after_help = "Examples:
   caudal explain steam
   caudal explain steam --queries q5 --format mermaid
   caudal explain -c \"SELECT a, count(*) FROM t GROUP BY a\" -t t=t.csv")]
 pub struct ExplainArgs {
     /// The name of a built-in suite, or the folder of your own
-    #[arg(required_unless_present = "sql", conflicts_with = "sql")]
     pub suite: Option<String>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
     /// SQL instead of a suite
-    #[arg(short = 'c', long = "command", value_name = "SQL")]
+    #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
     pub sql: Option<String>,
     /// A table of the SQL: its name, and its file or files
     #[arg(short, long = "table", value_name = "NAME=FILES")]
     pub tables: Vec<String>,
+    /// How to show the stages
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
     pub format: ExplainFormat,
     /// How many shards to plan for
@@ -137,17 +137,17 @@ pub enum ExplainFormat {
 
 /// Compare results with expected ones, or with what DataFusion alone answers
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(group(ArgGroup::new("expected").args(["against", "suite"]).required(true)), after_help = "Examples:
   caudal run coffee --data ./coffee --out results && caudal check results --against expected
   caudal check results --suite coffee --data ./coffee")]
 pub struct CheckArgs {
     /// The folder with the results, one CSV file per query
     pub results: PathBuf,
     /// The folder with the expected results
-    #[arg(long, value_name = "DIR", required_unless_present = "suite")]
+    #[arg(long, value_name = "DIR")]
     pub against: Option<PathBuf>,
     /// Compute what is expected: the suite to answer in a single process by DataFusion alone
-    #[arg(long, requires = "data", conflicts_with = "against")]
+    #[arg(long, requires = "data")]
     pub suite: Option<String>,
     /// The folder with the suite's data
     #[arg(long, value_name = "DIR", requires = "suite")]

@@ -52,16 +52,17 @@ impl Job {
 
     /// One query over files named on the command line, their types guessed.
     pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Self, Failed> {
-        let params = params.iter().map(|given| {
-            let (name, value) = named(given, "--param")?;
-            Ok((name.to_string(), guess(value)))
-        });
-        let params = params.collect::<Result<_, Failed>>()?;
-        let query = QuerySpec { name: "query".to_string(), sql, params };
-        let tables = tables.iter().map(|given| {
-            let (name, pattern) = named(given, "--table")?;
-            guessed_table(name, pattern)
-        });
+        let params = named(params, "--param", "NAME=VALUE")?;
+        if let Some((name, _)) = params.iter().find(|(name, _)| !mentions(&sql, name)) {
+            return Err(Failed::usage(
+                "CDL-6011",
+                format!("--param {name}: the SQL has no ${name}"),
+            ));
+        }
+        let params = params.into_iter().map(|(name, value)| (name.to_string(), guess(value)));
+        let query = QuerySpec { name: "query".to_string(), params: params.collect(), sql };
+        let tables = named(tables, "--table", "NAME=FILES")?.into_iter();
+        let tables = tables.map(|(name, pattern)| guessed_table(name, pattern));
         Ok(Self {
             tables: tables.collect::<Result<_, Failed>>()?,
             queries: vec![Titled { title: String::new(), spec: query }],
@@ -80,11 +81,12 @@ fn guessed_table(name: &str, pattern: &str) -> Result<TableSpec, Failed> {
     let files: Vec<PathBuf> = if literal.exists() {
         vec![literal.to_path_buf()]
     } else {
-        caudal_suite::matching(Path::new(""), pattern)?
+        caudal_suite::matching(Path::new("."), pattern)?
     };
     if files.is_empty() {
         return Err(match pattern.contains(['*', '?', '[']) {
-            true => Failed::usage("CDL-1113", format!("table {name}: no file matches {pattern}")),
+            true => Failed::usage("CDL-1111", format!("table {name}: no file matches {pattern}"))
+                .hint("patterns are relative to the current folder: is it right?".to_string()),
             false => caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into(),
         });
     }
@@ -92,11 +94,30 @@ fn guessed_table(name: &str, pattern: &str) -> Result<TableSpec, Failed> {
     Ok(TableSpec { name: name.to_string(), files, columns, fields: None })
 }
 
-fn named<'a>(given: &'a str, option: &str) -> Result<(&'a str, &'a str), Failed> {
-    given
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| Failed::usage("CDL-6002", format!("{option} {given}: expected NAME=VALUE")))
+/// What an option says of each name; a name can be said once.
+fn named<'a>(
+    given: &'a [String],
+    option: &str,
+    form: &str,
+) -> Result<Vec<(&'a str, &'a str)>, Failed> {
+    let mut pairs: Vec<(&str, &str)> = vec![];
+    for text in given {
+        let (name, value) =
+            text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+                Failed::usage("CDL-6002", format!("{option} {text}: expected {form}"))
+            })?;
+        if pairs.iter().any(|(known, _)| *known == name) {
+            return Err(Failed::usage("CDL-6004", format!("{option} {name} is given twice")));
+        }
+        pairs.push((name, value));
+    }
+    Ok(pairs)
+}
+
+/// Whether `$name` stands in the SQL.
+fn mentions(sql: &str, name: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    sql.split('$').skip(1).any(|after| after.strip_prefix(name).is_some_and(|rest| !goes_on(rest)))
 }
 
 /// The value that was most likely meant; quotes make a text of anything.

@@ -12,7 +12,7 @@ pub fn run(args: QueryArgs) -> Done {
     let sql = match (args.sql, &args.file) {
         (Some(sql), _) => sql,
         (None, Some(file)) => read_sql(file)?,
-        (None, None) => String::new(),
+        (None, None) => unreachable!("clap asks for one of them"),
     };
     let job = Job::of_sql(sql, &args.tables, &args.params)?;
     super::answer(&job, args.engine.into(), &args.output, &args.input)

@@ -124,7 +124,8 @@ pub fn prepare_folder(folder: &Path) -> Result<(), Failed> {
 
 fn unwritable(folder: &Path, error: &io::Error) -> Failed {
     let message = format!("cannot write into the folder {}: {error}", folder.display());
-    Failed::usage("CDL-6005", message).hint("choose another one with --out".to_string())
+    Failed::usage("CDL-6005", message)
+        .hint("name a folder that is not there yet, or that you may write to".to_string())
 }
 
 /// Text to stdout; a closed pipe is an error of its kind, not a panic.
