@@ -31,8 +31,8 @@ struct Query {
 enum Destination {
     /// A file per query.
     Folder { files: Vec<Option<ResultFile>>, written: Vec<PathBuf> },
-    /// One query, shown as its rows come.
-    Stream(Option<Box<dyn Writer>>),
+    /// One query, shown as its rows come. Nothing is written before the first: the query may fail.
+    Stream { format: Format, out: Option<Box<dyn Writer>> },
     /// Several queries on one stdout: each when it is complete and all before it are shown.
     InTurn { format: Format, waiting: VecDeque<(usize, Vec<RecordBatch>)> },
 }
@@ -57,10 +57,7 @@ impl Answers {
             (None, format) => {
                 let format = format.unwrap_or_else(Format::for_stdout);
                 match &queries[..] {
-                    [query] => {
-                        let out = writer(format, query.schema.clone(), io::stdout())?;
-                        Destination::Stream(Some(out))
-                    }
+                    [_] => Destination::Stream { format, out: None },
                     _ => {
                         let waiting = (0..queries.len()).map(|query| (query, vec![])).collect();
                         Destination::InTurn { format, waiting }
@@ -72,17 +69,20 @@ impl Answers {
     }
 
     pub fn rows(&mut self, query: QueryId, batch: RecordBatch) -> Result<(), Failed> {
-        self.queries[query.index()].rows += batch.num_rows();
+        let answer = &mut self.queries[query.index()];
+        answer.rows += batch.num_rows();
         match &mut self.to {
             Destination::Folder { files, .. } => {
                 if let Some(file) = &mut files[query.index()] {
                     file.write(&batch)?;
                 }
             }
-            Destination::Stream(out) => {
-                if let Some(out) = out {
-                    out.write(&batch)?;
-                }
+            Destination::Stream { format, out } => {
+                let out = match out {
+                    Some(out) => out,
+                    None => out.insert(stdout_writer(*format, answer)?),
+                };
+                out.write(&batch)?;
             }
             Destination::InTurn { waiting, .. } => {
                 let mine = waiting.iter_mut().find(|(index, _)| *index == query.index());
@@ -94,20 +94,19 @@ impl Answers {
 
     pub fn done(&mut self, query: QueryId, outcome: Result<(), Failure>) -> Result<(), Failed> {
         let succeeded = outcome.is_ok();
-        self.queries[query.index()].outcome = Some(outcome);
+        let answer = &mut self.queries[query.index()];
+        answer.outcome = Some(outcome);
         match &mut self.to {
             Destination::Folder { files, written } => match files[query.index()].take() {
                 Some(file) if succeeded => written.push(file.finish()?),
                 Some(file) => file.discard(),
                 None => {}
             },
-            Destination::Stream(out) => {
-                if let Some(out) = out.take()
-                    && succeeded
-                {
-                    out.finish()?;
-                }
-            }
+            Destination::Stream { format, out } if succeeded => match out.take() {
+                Some(out) => out.finish()?,
+                None => stdout_writer(*format, answer)?.finish()?,
+            },
+            Destination::Stream { .. } => {}
             Destination::InTurn { .. } => self.show_those_in_turn()?,
         }
         Ok(())
@@ -156,35 +155,28 @@ impl Answers {
         let Destination::Folder { .. } = &self.to else { return None };
         let width = self.queries.iter().map(|query| query.name.len()).max().unwrap_or(0);
         let line = |query: &Query| {
-            let rows = match &query.outcome {
-                Some(Ok(())) => format!("{} rows", query.rows),
-                Some(Err(_)) => "failed".to_string(),
-                None => "not answered".to_string(),
+            let unit = if query.rows == 1 { "row" } else { "rows" };
+            let became = match &query.outcome {
+                Some(Ok(())) => format!("{:>8} {unit:4}", query.rows),
+                Some(Err(_)) => format!("{:>13}", "failed"),
+                None => format!("{:>13}", "not answered"),
             };
-            format!("{:width$}  {rows:>10}  {}", query.name, query.title)
+            format!("{:width$} {became}  {}", query.name, query.title).trim_end().to_string()
         };
         Some(self.queries.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Every query's own word, as one result for the process.
+    /// Every query's own word. All but the last failure are told here; that one is the process's.
     pub fn verdict(&self) -> Result<(), Failed> {
-        let failed: Vec<_> = self
-            .queries
-            .iter()
-            .filter_map(|query| match &query.outcome {
-                Some(Err(failure)) => Some((query, failure)),
-                _ => None,
-            })
-            .collect();
-        let Some((_, first)) = failed.first() else { return Ok(()) };
-        let texts: Vec<_> = failed
-            .iter()
-            .map(|(query, failure)| format!("{}: {}", query.name, failure.message))
-            .collect();
-        let hint = (first.code == "CDL-3001")
-            .then(|| "give it more with --memory, or divide it over more --shards".to_string());
-        Err(Failed::new(Exit::QueryFailed, &first.code, texts.join("\n")).hint(hint))
+        let mut failures: Vec<_> = self.queries.iter().filter_map(Query::failed).collect();
+        let Some(last) = failures.pop() else { return Ok(()) };
+        failures.iter().for_each(Failed::tell);
+        Err(last)
     }
+}
+
+fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
+    writer(format, query.schema.clone(), io::stdout())
 }
 
 impl Query {
@@ -196,5 +188,13 @@ impl Query {
             rows: 0,
             outcome: None,
         }
+    }
+
+    fn failed(&self) -> Option<Failed> {
+        let Some(Err(failure)) = &self.outcome else { return None };
+        let message = format!("{}: {}", self.name, failure.message);
+        let hint = (failure.code == "CDL-3001")
+            .then(|| "give it more with --memory, or divide it over more --shards".to_string());
+        Some(Failed::new(Exit::QueryFailed, &failure.code, message).hint(hint))
     }
 }

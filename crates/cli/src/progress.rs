@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ const SHOW_AFTER: Duration = Duration::from_millis(700);
 /// Shows progress until it is dropped.
 pub struct Display {
     stop: Arc<AtomicBool>,
-    answered: Arc<AtomicUsize>,
+    screen: MultiProgress,
+    queries: ProgressBar,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -31,23 +32,31 @@ impl Display {
         progress: Arc<Progress>,
         quiet: bool,
     ) -> Self {
-        let (stop, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        let name = |upload: &Upload| plan.table(upload.table).name.clone();
+        let width = uploads.iter().map(|upload| name(upload).chars().count()).max().unwrap_or(0);
+        let tables = uploads.iter().map(|upload| {
+            let bar = ProgressBar::new(upload.reader.total_bytes()).with_style(table_style());
+            (upload.table, screen.add(bar.with_prefix(format!("{:width$}", name(upload)))))
+        });
+        let tables = tables.collect();
+        let queries = ProgressBar::new(plan.queries.len() as u64).with_style(query_style());
+        let queries = screen.add(queries);
+        let view = View { screen: screen.clone(), tables, queries: queries.clone(), progress };
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
         let shown = !quiet && io::stderr().is_terminal();
-        let tables: Vec<_> = uploads
-            .iter()
-            .map(|upload| {
-                let name = plan.table(upload.table).name.clone();
-                (upload.table, name, upload.reader.total_bytes())
-            })
-            .collect();
-        let view = View { tables, queries: plan.queries.len(), progress };
-        let (stopped, count) = (Arc::clone(&stop), Arc::clone(&answered));
-        let thread = shown.then(|| std::thread::spawn(move || view.show(&stopped, &count)));
-        Self { stop, answered, thread }
+        let thread = shown.then(|| std::thread::spawn(move || view.show(&stopped)));
+        Self { stop, screen, queries, thread }
     }
 
     pub fn answered(&self) {
-        self.answered.fetch_add(1, Ordering::Relaxed);
+        self.queries.inc(1);
+    }
+
+    /// Runs what may print to stdout; where that is the same terminal, above the bars.
+    pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
+        if io::stdout().is_terminal() { self.screen.suspend(print) } else { print() }
     }
 }
 
@@ -63,35 +72,32 @@ impl Drop for Display {
 }
 
 struct View {
-    tables: Vec<(TableId, String, u64)>,
-    queries: usize,
+    screen: MultiProgress,
+    tables: Vec<(TableId, ProgressBar)>,
+    queries: ProgressBar,
     progress: Arc<Progress>,
 }
 
 impl View {
-    fn show(self, stop: &AtomicBool, answered: &AtomicUsize) {
+    fn show(self, stop: &AtomicBool) {
         std::thread::park_timeout(SHOW_AFTER);
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let bars: Vec<_> = self.tables.iter().map(|table| all.add(self.bar(table))).collect();
-        let queries = all.add(ProgressBar::new(self.queries as u64).with_style(query_style()));
+        self.screen.set_draw_target(ProgressDrawTarget::stderr());
         while !stop.load(Ordering::Relaxed) {
-            for ((table, ..), bar) in self.tables.iter().zip(&bars) {
+            for (table, bar) in &self.tables {
                 bar.set_position(self.progress.table(*table).bytes.load(Ordering::Relaxed));
+                // A bar that is done keeps its rate instead of watching it fade.
+                if bar.length() == Some(bar.position()) && !bar.is_finished() {
+                    bar.finish();
+                }
             }
-            queries.set_position(answered.load(Ordering::Relaxed) as u64);
-            queries.tick();
+            self.queries.tick();
             std::thread::park_timeout(REFRESH);
         }
         // Errors are nobody's business here: the terminal may be gone.
-        let _ = all.clear();
-    }
-
-    fn bar(&self, (_, name, bytes): &(TableId, String, u64)) -> ProgressBar {
-        let width = self.tables.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0);
-        ProgressBar::new(*bytes).with_style(table_style()).with_prefix(format!("{name:width$}"))
+        let _ = self.screen.clear();
     }
 }
 
@@ -103,6 +109,6 @@ fn table_style() -> ProgressStyle {
 }
 
 fn query_style() -> ProgressStyle {
-    ProgressStyle::with_template("{pos} of {len} queries answered, {elapsed} {spinner}")
+    ProgressStyle::with_template("queries answered: {pos} of {len}, {elapsed} {spinner}")
         .expect("the template is valid")
 }

@@ -47,25 +47,30 @@ impl Rejects {
         Ok(())
     }
 
+    /// Makes sure that what was kept is on disk.
+    pub fn finish(&mut self) -> io::Result<()> {
+        let kept = self.tables.values_mut().filter_map(|table| table.kept.as_mut());
+        kept.into_iter().try_for_each(csv::Writer::flush)
+    }
+
     /// What was left out, and why, on stderr.
-    pub fn report(&mut self) -> io::Result<()> {
+    pub fn report(&self) -> io::Result<()> {
         let mut stderr = io::stderr().lock();
-        for (table, rejects) in &mut self.tables {
+        for (table, rejects) in &self.tables {
             let name = &self.names[table.index()];
-            let rows = if rejects.count == 1 { "row" } else { "rows" };
-            writeln!(
-                stderr,
-                "warning: {} {rows} of {name} did not fit and were left out",
-                rejects.count
-            )?;
+            let (rows, were) = if rejects.count == 1 { ("row", "was") } else { ("rows", "were") };
+            let count = rejects.count;
+            writeln!(stderr, "warning: {count} {rows} of {name} did not fit and {were} left out")?;
             for line in &rejects.described {
                 writeln!(stderr, "  {line}")?;
             }
-            if rejects.count > rejects.described.len() {
-                writeln!(stderr, "  ... and {} more", rejects.count - rejects.described.len())?;
+            if count > rejects.described.len() {
+                writeln!(stderr, "  ... and {} more", count - rejects.described.len())?;
             }
-            match &mut rejects.kept {
-                Some(kept) => kept.flush()?,
+            match &self.folder {
+                Some(folder) => {
+                    writeln!(stderr, "  (kept in {})", kept_in(folder, name).display())?
+                }
                 None => {
                     writeln!(stderr, "  (--rejects DIR keeps them, --strict makes them an error)")?
                 }
@@ -75,10 +80,14 @@ impl Rejects {
     }
 }
 
+fn kept_in(folder: &Path, table: &str) -> PathBuf {
+    folder.join(format!("{table}.csv"))
+}
+
 impl Table {
     fn keep(&mut self, folder: &Path, table: &str, reject: &Reject) -> io::Result<()> {
         if self.kept.is_none() {
-            let file = File::create(folder.join(format!("{table}.csv")))?;
+            let file = File::create(kept_in(folder, table))?;
             let mut writer = csv::Writer::from_writer(BufWriter::new(file));
             writer.write_record(["file", "line", "column", "reason", "record"])?;
             self.kept = Some(writer);

@@ -35,10 +35,10 @@ fn answer(
     let display = Display::start(&planned.plan, &planned.uploads, progress, output.quiet);
     let ran = runtime.block_on(local::run(planned, |event| {
         match event {
-            Event::Rows(query, batch) => answers.rows(query, batch)?,
+            Event::Rows(query, batch) => display.above(|| answers.rows(query, batch))?,
             Event::Done(query, outcome) => {
                 display.answered();
-                answers.done(query, outcome)?;
+                display.above(|| answers.done(query, outcome))?;
             }
             Event::Rejected(table, rows) => rejects.add(table, &rows)?,
         }
@@ -50,6 +50,7 @@ fn answer(
         answers.abandon();
     }
     ran?;
+    rejects.finish()?;
     if !output.quiet {
         rejects.report()?;
         if let Some(summary) = answers.summary() {

@@ -54,6 +54,10 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> 
     table
         .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
         .set_content_arrangement(ContentArrangement::Dynamic);
+    // A terminal that does not know its width says 0 (under `script`, or in some containers).
+    if table.width() == Some(0) {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
     table.set_header(schema.fields().iter().map(|field| field.name()));
     for (index, field) in schema.fields().iter().enumerate() {
         if field.data_type().is_numeric()
