@@ -1,0 +1,308 @@
+//! The help texts are the manual: a change to one is a change to the product.
+
+use insta::assert_snapshot;
+
+use crate::place::Place;
+
+fn help(args: &[&str]) -> String {
+    Place::new().caudal(args).answer()
+}
+
+#[test]
+fn the_program() {
+    assert_snapshot!(help(&["--help"]), @"
+    SQL over CSV tables, exact whatever dies.
+
+    Start with `caudal demo`: it generates data for four suites, answers their nineteen questions and
+    checks every answer.
+
+    Usage: caudal <COMMAND>
+
+    Commands:
+      demo      Generate small data for every suite, answer all their questions, check every answer
+      run       Answer the questions of a suite
+      query     Answer one SELECT over CSV files
+      explain   Show how a query or a suite is divided into stages
+      check     Compare results with expected ones, or with what DataFusion alone answers
+      generate  Make data for a suite, with the dirt of the real files
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+    ");
+    assert_eq!(help(&["--version"]), concat!("caudal ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn demo() {
+    assert_snapshot!(help(&["demo", "--help"]), @"
+    Generate small data for every suite, answer all their questions, check every answer
+
+    Each answer is compared with the one that DataFusion alone gives on the same data.
+
+    Usage: caudal demo [OPTIONS] [SUITE]...
+
+    Arguments:
+      [SUITE]...
+              Only these suites
+
+    Options:
+          --scale <SCALE>
+              Size of the data: 1 is the size of the public datasets, several GB each
+              
+              [default: 0.002]
+
+          --seed <SEED>
+              The same seed gives the same data
+              
+              [default: 1]
+
+          --threads <THREADS>
+              Compute threads [default: one per core]
+
+          --shards <SHARDS>
+              How many shards joins and aggregates are divided over [default: one per thread, at least
+              2]
+
+          --memory <MEMORY>
+              Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
+              [default: 4G]
+
+      -h, --help
+              Print help (see a summary with '-h')
+    ");
+}
+
+#[test]
+fn run() {
+    assert_snapshot!(help(&["run", "--help"]), @"
+    Answer the questions of a suite
+
+    A suite is a folder with a suite.toml and one .sql file per query. Four come with the program:
+    steam, movies, books, coffee.
+
+    Usage: caudal run [OPTIONS] --data <DIR> <SUITE>
+
+    Arguments:
+      <SUITE>
+              The name of a built-in suite, or the folder of your own
+
+    Options:
+          --data <DIR>
+              The folder with the suite's data
+
+      -q, --queries <NAMES>
+              Only these queries
+
+      -p, --param <NAME=VALUE>
+              Set a parameter of the suite
+
+      -o, --out <DIR>
+              Write each result to a file in this folder instead of to stdout
+
+          --format <FORMAT>
+              How to write results: a table on a terminal, CSV otherwise, unless said here
+
+              Possible values:
+              - table:    Drawn, for people
+              - csv
+              - json:     An array of objects
+              - ndjson:   One object a line
+              - markdown
+              - parquet:  Only with --out
+
+          --quiet
+              Say nothing but results and errors
+
+          --rejects <DIR>
+              Keep rows that do not fit their table, one file per table in this folder
+
+          --strict
+              A row that does not fit its table is an error
+
+          --threads <THREADS>
+              Compute threads [default: one per core]
+
+          --shards <SHARDS>
+              How many shards joins and aggregates are divided over [default: one per thread, at least
+              2]
+
+          --memory <MEMORY>
+              Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
+              [default: 4G]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      caudal run steam --data ./steam
+      caudal run books --data ./books --queries q3,q4 --param min_reviews=100 --out results
+      caudal run ./my-suite --data ./my-data --format ndjson
+    ");
+}
+
+#[test]
+fn query() {
+    assert_snapshot!(help(&["query", "--help"]), @r#"
+    Answer one SELECT over CSV files
+
+    Column types are guessed from the first rows of each file.
+
+    Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>>
+
+    Options:
+      -c, --command <SQL>
+              The SQL
+
+      -f, --file <FILE>
+              A file with the SQL; - for standard input
+
+      -t, --table <NAME=FILES>
+              A table: its name in SQL, and its file or files (* and ? match)
+
+      -p, --param <NAME=VALUE>
+              A value for $NAME in the SQL
+
+      -o, --out <DIR>
+              Write each result to a file in this folder instead of to stdout
+
+          --format <FORMAT>
+              How to write results: a table on a terminal, CSV otherwise, unless said here
+
+              Possible values:
+              - table:    Drawn, for people
+              - csv
+              - json:     An array of objects
+              - ndjson:   One object a line
+              - markdown
+              - parquet:  Only with --out
+
+          --quiet
+              Say nothing but results and errors
+
+          --rejects <DIR>
+              Keep rows that do not fit their table, one file per table in this folder
+
+          --strict
+              A row that does not fit its table is an error
+
+          --threads <THREADS>
+              Compute threads [default: one per core]
+
+          --shards <SHARDS>
+              How many shards joins and aggregates are divided over [default: one per thread, at least
+              2]
+
+          --memory <MEMORY>
+              Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
+              [default: 4G]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      caudal query -c "SELECT count(*) FROM games" -t games=games.csv
+      caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
+    "#);
+}
+
+#[test]
+fn explain() {
+    assert_snapshot!(help(&["explain", "--help"]), @r#"
+    Show how a query or a suite is divided into stages
+
+    Usage: caudal explain [OPTIONS] <SUITE|--command <SQL>>
+
+    Arguments:
+      [SUITE]
+              The name of a built-in suite, or the folder of your own
+
+    Options:
+      -q, --queries <NAMES>
+              Only these queries
+
+      -p, --param <NAME=VALUE>
+              Set a parameter of the suite
+
+      -c, --command <SQL>
+              SQL instead of a suite
+
+      -t, --table <NAME=FILES>
+              A table of the SQL: its name, and its file or files
+
+          --format <FORMAT>
+              How to show the stages
+
+              Possible values:
+              - text:    In words
+              - mermaid: A graph for Markdown pages
+              - dot:     A graph for Graphviz
+              - plan:    DataFusion's operators in each stage
+              
+              [default: text]
+
+          --shards <SHARDS>
+              How many shards to plan for
+              
+              [default: 4]
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      caudal explain steam
+      caudal explain steam --queries q5 --format mermaid
+      caudal explain -c "SELECT a, count(*) FROM t GROUP BY a" -t t=t.csv
+    "#);
+}
+
+#[test]
+fn check() {
+    assert_snapshot!(help(&["check", "--help"]), @"
+    Compare results with expected ones, or with what DataFusion alone answers
+
+    Usage: caudal check [OPTIONS] <--against <DIR>|--suite <SUITE>> <RESULTS>
+
+    Arguments:
+      <RESULTS>  The folder with the results, one CSV file per query
+
+    Options:
+          --against <DIR>       The folder with the expected results
+          --suite <SUITE>       Compute what is expected: the suite to answer in a single process by
+                                DataFusion alone
+          --data <DIR>          The folder with the suite's data
+      -q, --queries <NAMES>     Only these queries
+      -p, --param <NAME=VALUE>  Set a parameter of the suite
+          --ordered             Rows must come in the same order, too
+      -h, --help                Print help
+
+    Examples:
+      caudal run coffee --data ./coffee --out results && caudal check results --against expected
+      caudal check results --suite coffee --data ./coffee
+    ");
+}
+
+#[test]
+fn generate() {
+    assert_snapshot!(help(&["generate", "--help"]), @"
+    Make data for a suite, with the dirt of the real files
+
+    Usage: caudal generate [OPTIONS] --out <DIR> <SUITE>
+
+    Arguments:
+      <SUITE>  steam, movies, books or coffee
+
+    Options:
+          --scale <SCALE>  Size of the data: 1 is the size of the public dataset [default: 0.01]
+          --seed <SEED>    The same seed gives the same data [default: 1]
+          --out <DIR>      Where to write it
+      -h, --help           Print help
+
+    Example:
+      caudal generate steam --scale 0.1 --out ./steam
+    ");
+}

@@ -1,0 +1,82 @@
+//! Ctrl-C: the program ends at once, with 130, and leaves nothing half-done.
+
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::place::{Place, Ran};
+
+/// Time for a busy machine to start the program and begin its run.
+const START_MAX: Duration = Duration::from_secs(30);
+
+/// What "at once" may take, on a busy machine too.
+const END_MAX: Duration = Duration::from_secs(1);
+
+/// Three tables whose cross join takes hours.
+fn hours_of_work(options: &[&str]) -> (Place, Child) {
+    let numbers: String = (0..5000).map(|n| format!("{n}\n")).collect();
+    let place = Place::with("n.csv", format!("x\n{numbers}"));
+    let sql = "SELECT count(*) FROM a, b, c WHERE a.x * b.x + c.x = -1";
+    let tables = ["-t", "a=n.csv", "-t", "b=n.csv", "-t", "c=n.csv"];
+    let mut command = place.command(&[&["query", "-c", sql], &tables[..], options].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    (place, child)
+}
+
+/// Returns when `is` holds; waiting is bounded.
+#[track_caller]
+fn wait_until(is: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is() {
+        assert!(started.elapsed() < START_MAX, "the program did not begin its run");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// How long the program has computed, so that it can be met in the middle of its work.
+fn cpu_ticks(child: &Child) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').nth(11).unwrap().parse().unwrap()
+}
+
+fn press_ctrl_c(child: Child) -> (Ran, Duration) {
+    let pressed = Instant::now();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let ran = child.wait_with_output().unwrap().into();
+    (ran, pressed.elapsed())
+}
+
+#[test]
+fn a_run_ends_at_once_without_partial_results() {
+    for threads in ["1", "2"] {
+        let (place, child) = hours_of_work(&["--out", "out", "--threads", threads]);
+        wait_until(|| place.path("out/.query.csv.part").exists());
+        wait_until(|| cpu_ticks(&child) > 50);
+        let (ran, took) = press_ctrl_c(child);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), "interrupted\n"));
+        assert_eq!(place.list("out"), [""; 0]);
+        assert!(took < END_MAX, "it took {took:?}");
+    }
+}
+
+#[test]
+fn a_run_to_stdout_ends_at_once_without_a_word() {
+    let (_place, child) = hours_of_work(&[]);
+    wait_until(|| cpu_ticks(&child) > 50);
+    let (ran, took) = press_ctrl_c(child);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""));
+    assert!(took < END_MAX, "it took {took:?}");
+}
+
+#[test]
+fn what_does_not_listen_is_ended_too() {
+    let place = Place::new();
+    let mut command = place.command(&["generate", "steam", "--scale", "100", "--out", "out"]);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    wait_until(|| place.path("out/games.csv").exists());
+    let (ran, took) = press_ctrl_c(child);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), "interrupted\n"));
+    assert!(took < END_MAX, "it took {took:?}");
+}

@@ -1,0 +1,24 @@
+//! The `caudal` program as people and scripts meet it: what it reads, prints and exits with.
+//!
+//! Each test runs the program in a folder of its own. Where the whole output is stable it is
+//! compared as a whole, so that a message nobody meant to change cannot change.
+
+#![allow(clippy::unwrap_used)]
+
+mod ad_hoc;
+mod bad_calls;
+mod bad_files;
+mod bad_sql;
+mod closed_pipe;
+mod error_pages;
+mod explain;
+mod failing_queries;
+mod formats;
+mod help;
+mod interrupt;
+mod misfits;
+mod place;
+mod round_trip;
+mod shared_data;
+mod shop;
+mod terminal;

@@ -1,0 +1,162 @@
+//! Rows that do not fit their table: counted and located, kept on request, an error if so wished.
+
+use insta::assert_snapshot;
+
+use crate::place::{Place, Ran};
+use crate::shop;
+
+fn read(content: impl AsRef<[u8]>, options: &[&str]) -> (Place, Ran) {
+    let place = Place::with("t.csv", content);
+    let ran = place.query("SELECT * FROM t", &[&["-t", "t=t.csv"], options].concat());
+    (place, ran)
+}
+
+const RAGGED: &str = "id,n\n1,2\n3\n4,5,6\n7,8\n";
+
+#[test]
+fn a_wrong_number_of_fields_is_counted_and_located() {
+    assert_snapshot!(read(RAGGED, &[]).1, @"
+    exit 0
+    --- stdout
+    id,n
+    1,2
+    7,8
+    --- stderr
+    warning: 2 rows of t did not fit and were left out
+      t.csv:3: expected 2 fields, found 1
+      t.csv:4: expected 2 fields, found 3
+      (--rejects DIR keeps them, --strict makes them an error)
+    ");
+}
+
+#[test]
+fn quiet_says_nothing_of_them() {
+    assert_eq!(read(RAGGED, &["--quiet"]).1.answer(), "id,n\n1,2\n7,8\n");
+}
+
+#[test]
+fn they_are_kept_where_one_says() {
+    let (place, ran) = read(RAGGED, &["--rejects", "kept/here"]);
+    assert_snapshot!(ran, @"
+    exit 0
+    --- stdout
+    id,n
+    1,2
+    7,8
+    --- stderr
+    warning: 2 rows of t did not fit and were left out
+      t.csv:3: expected 2 fields, found 1
+      t.csv:4: expected 2 fields, found 3
+      (kept in kept/here/t.csv)
+    ");
+    assert_snapshot!(place.read("kept/here/t.csv"), @r#"
+    file,line,column,reason,record
+    t.csv,3,,"expected 2 fields, found 1",3
+    t.csv,4,,"expected 2 fields, found 3","4,5,6"
+    "#);
+    let (place, ran) = read(RAGGED, &["--rejects", "kept", "--quiet"]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(place.read("kept/t.csv").lines().count(), 3);
+}
+
+#[test]
+fn strict_makes_the_first_an_error() {
+    assert_snapshot!(read(RAGGED, &["--strict"]).1, @"
+    exit 1
+    --- stderr
+    error[CDL-1008]: t.csv:3: expected 2 fields, found 1
+    hint: without strict, such rows are counted and skipped
+    ");
+}
+
+#[test]
+fn only_the_first_of_many_are_described() {
+    let many = "a,b\n".to_string() + &"x\n".repeat(25);
+    assert_snapshot!(read(many, &[]).1, @"
+    exit 0
+    --- stdout
+    a,b
+    --- stderr
+    warning: 25 rows of t did not fit and were left out
+      t.csv:2: expected 2 fields, found 1
+      t.csv:3: expected 2 fields, found 1
+      t.csv:4: expected 2 fields, found 1
+      t.csv:5: expected 2 fields, found 1
+      t.csv:6: expected 2 fields, found 1
+      t.csv:7: expected 2 fields, found 1
+      t.csv:8: expected 2 fields, found 1
+      t.csv:9: expected 2 fields, found 1
+      t.csv:10: expected 2 fields, found 1
+      t.csv:11: expected 2 fields, found 1
+      ... and 15 more
+      (--rejects DIR keeps them, --strict makes them an error)
+    ");
+}
+
+#[test]
+fn a_text_where_the_suite_declares_a_number() {
+    let rows = "id,Item,price,at\nfour,pen,1.10,2024-01-01 00:00:00\n5,pen,cheap,2024-01-01\n";
+    let place = shop::with_all_sales().and("data/sales_3.csv", rows);
+    assert_snapshot!(shop::run(&place, &[]), @"
+    exit 0
+    --- stdout
+    id,item,price,at
+    1,pen,1.10,2024-01-31 09:00:00
+    2,ink,2.20,2024-02-01 10:30:00
+    3,pen,1.10,2024-03-05 23:59:59
+    --- stderr
+    warning: 2 rows of sales did not fit and were left out
+      data/sales_3.csv:2: column `id`: `four` is not a valid int64
+      data/sales_3.csv:3: column `price`: `cheap` is not a valid decimal(8,2)
+      (--rejects DIR keeps them, --strict makes them an error)
+    ");
+    assert_snapshot!(shop::run(&place, &["--strict"]), @"
+    exit 1
+    --- stderr
+    error[CDL-1008]: data/sales_3.csv:2: column `id`: `four` is not a valid int64
+    hint: without strict, such rows are counted and skipped
+    ");
+}
+
+#[test]
+fn a_text_beyond_the_rows_that_types_are_guessed_from() {
+    let numbers: String = (0..200_000).map(|n| format!("{n}\n")).collect();
+    let (_, ran) = read(format!("n\n{numbers}many\n"), &["--out", "out"]);
+    assert_snapshot!(ran, @"
+    exit 0
+    --- stderr
+    warning: 1 row of t did not fit and was left out
+      t.csv:200002: column `n`: `many` is not a valid int64
+      (--rejects DIR keeps them, --strict makes them an error)
+    query   200000 rows
+    ");
+}
+
+#[test]
+fn invalid_utf_8() {
+    assert_snapshot!(read(b"id,s\n1,ok\n2,\xff\xfe\n3,ok\n", &[]).1, @"
+    exit 0
+    --- stdout
+    id,s
+    1,ok
+    3,ok
+    --- stderr
+    warning: 1 row of t did not fit and was left out
+      t.csv:3: column `s`: the text is not valid UTF-8
+      (--rejects DIR keeps them, --strict makes them an error)
+    ");
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    assert_snapshot!(read("id,s\n1,\"ok\"\n2,\"open\n3,x\n", &[]).1, @"
+    exit 0
+    --- stdout
+    id,s
+    1,ok
+    --- stderr
+    warning: 1 row of t did not fit and was left out
+      t.csv:3: the quote opened on line 3 is never closed; the rest of the file is this record
+      (--rejects DIR keeps them, --strict makes them an error)
+    ");
+}

@@ -1,0 +1,43 @@
+//! What changes when a person watches: tables by default, colours unless unwanted.
+
+use std::process::Command;
+
+use crate::place::Place;
+
+/// Runs the program on a terminal that `script` (util-linux) makes; both outputs are one there.
+fn on_a_terminal(place: &Place, no_color: &str, line: &str) -> Option<String> {
+    let line = format!("'{}' {line}", env!("CARGO_BIN_EXE_caudal"));
+    let mut command = Command::new("script");
+    command
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .current_dir(place.path(""))
+        .env("NO_COLOR", no_color)
+        .env("TERM", "xterm");
+    match command.output() {
+        Ok(output) => Some(String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")),
+        Err(error) => {
+            println!("SKIPPED: no terminal without script(1): {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn results_are_drawn_as_tables() {
+    let shown = on_a_terminal(&Place::new(), "", "query -c 'SELECT 42 AS answer'");
+    let Some(shown) = shown else { return };
+    assert!(shown.contains("│ answer │\n") && shown.contains("│     42 │\n"), "{shown}");
+    let csv = on_a_terminal(&Place::new(), "", "query -c 'SELECT 42 AS answer' --format csv");
+    assert_eq!(csv.as_deref(), Some("answer\n42\n"));
+}
+
+#[test]
+fn errors_are_coloured_unless_unwanted() {
+    let place = Place::new();
+    let line = "query -c 'SELECT * FROM games'";
+    let Some(coloured) = on_a_terminal(&place, "", line) else { return };
+    assert!(coloured.starts_with("\x1b[1;31merror[CDL-2002]\x1b[0m: "), "{coloured:?}");
+    assert!(coloured.contains("\x1b[1mhint\x1b[0m: "), "{coloured:?}");
+    let Some(plain) = on_a_terminal(&place, "1", line) else { return };
+    assert_eq!(plain, place.query("SELECT * FROM games", &[]).stderr);
+}
