@@ -9,8 +9,6 @@ use arrow::datatypes::SchemaRef;
 use caudal_core::{QueryId, ShardId, Source, StageId, limits};
 use caudal_planner::stage::Output;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::channel::mpsc::Sender;
 use futures::{SinkExt, StreamExt};
@@ -19,6 +17,7 @@ use crate::compact::compact;
 use crate::early::Said;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::joins;
 use crate::partition::{distribute, spread_key};
 
 /// A fragment of what a stage of one shard sends.
@@ -54,10 +53,8 @@ impl Engine {
         sender: Sender<StageOutput>,
     ) -> Result<(), Error> {
         let Completion { stage, shard, plan, said } = completion;
-        // The exact sizes of what was gathered are known only now: the smaller side builds.
-        let plan = JoinSelection::new()
-            .optimize(plan, self.context.session_config().options())
-            .map_err(Error::from)?;
+        let options = self.context.session_config().options();
+        let plan = joins::choose(plan, options, self.build_bytes_max())?;
         let output = &self.plan.stage(stage).output;
         let mut outbox = Outbox::new(plan.schema(), output, said.next_number, sender);
         let mut unsaid = said.difference_if_any(&plan.schema()).map_err(DataFusionError::from)?;

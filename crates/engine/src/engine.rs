@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use caudal_core::StageId;
 use caudal_planner::SessionPlan;
@@ -17,12 +18,17 @@ use crate::merge::Merge;
 const MEMORY_CONSUMERS_NAMED: std::num::NonZeroUsize =
     std::num::NonZeroUsize::new(3).expect("3 > 0");
 
+/// What a sort keeps back for merging what it has spilled.
+const SORT_RESERVE_BYTES: usize = 10 << 20;
+
 pub struct Engine {
     pub plan: Arc<SessionPlan>,
     pub(crate) runtime: Arc<RuntimeEnv>,
     pub(crate) context: Arc<TaskContext>,
     /// How a shard may merge what it gathers of a stage, where it can.
     pub(crate) merges: HashMap<StageId, Merge>,
+    memory_bytes: usize,
+    spilled_bytes: AtomicU64,
 }
 
 impl Engine {
@@ -30,11 +36,35 @@ impl Engine {
         let pool =
             TrackConsumersPool::new(FairSpillPool::new(memory_bytes), MEMORY_CONSUMERS_NAMED);
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
-        let config = SessionConfig::new().with_target_partitions(1);
+        let config = SessionConfig::new()
+            .with_target_partitions(1)
+            .with_sort_spill_reservation_bytes(SORT_RESERVE_BYTES.min(memory_bytes / 16));
         let context =
             TaskContext::default().with_session_config(config).with_runtime(Arc::clone(&runtime));
         let merges = crate::merge::find_all(&plan);
-        Ok(Self { plan, runtime, context: Arc::new(context), merges })
+        Ok(Self {
+            plan,
+            runtime,
+            context: Arc::new(context),
+            merges,
+            memory_bytes,
+            spilled_bytes: AtomicU64::new(0),
+        })
+    }
+
+    /// The largest side of a join that may become a hash table: all shards may build at once, and
+    /// a hash table takes about as much again as its rows.
+    pub(crate) fn build_bytes_max(&self) -> usize {
+        self.memory_bytes / (2 * self.plan.shards)
+    }
+
+    pub(crate) fn count_spilled(&self, bytes: usize) {
+        self.spilled_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes of gathered rows that have gone to disk for want of memory.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.spilled_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn task(&self) -> Arc<TaskContext> {

@@ -130,6 +130,7 @@ impl Gathered {
         let manager = SpillManager::new(Arc::clone(&engine.runtime), metrics, self.schema.clone());
         if let Some(file) = manager.spill_record_batch_and_finish(&self.batches, "gathered rows")? {
             let rows = self.batches.iter().map(RecordBatch::num_rows).sum();
+            engine.count_spilled(bytes);
             self.spilled.push(Spilled { manager: Arc::new(manager), file, rows, bytes });
         }
         self.batches.clear();

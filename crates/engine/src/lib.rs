@@ -14,6 +14,7 @@ mod early;
 pub mod engine;
 pub mod error;
 mod gather;
+mod joins;
 pub mod map;
 mod merge;
 mod partition;

@@ -44,7 +44,7 @@ impl SourceExec {
         in_memory + self.spilled.iter().map(|spilled| spilled.rows).sum::<usize>()
     }
 
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let in_memory: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
         in_memory + self.spilled.iter().map(|spilled| spilled.bytes).sum::<usize>()
     }

@@ -62,6 +62,7 @@ impl Coded for Error {
 /// A session of its own, with a worker of its own.
 pub struct Local {
     pub session: Arc<Session>,
+    pub engine: Arc<Engine>,
     pub counts: Arc<Counts>,
     working: tokio::task::JoinHandle<Result<(), caudal_worker::Error>>,
     threads: usize,
@@ -80,18 +81,19 @@ impl Local {
     ) -> Result<Self, Error> {
         let Settings { threads, memory_bytes } = settings;
         let engine = Engine::new(Arc::clone(&plan), memory_bytes).map_err(Error::Engine)?;
+        let engine = Arc::new(engine);
         let id = SessionId("local".to_string());
         let session = Session::open(id.clone(), plan, Arc::clone(&broker), threads).await;
         let session = Arc::new(session.map_err(caudal_client::Error::from)?);
         let counts = Arc::new(Counts::default());
         let worker = Worker {
             broker,
-            engine: Arc::new(engine),
+            engine: Arc::clone(&engine),
             queues: Queues { session: id },
             map_tasks: threads,
             counts: Arc::clone(&counts),
         };
-        Ok(Self { session, counts, working: tokio::spawn(worker.run()), threads })
+        Ok(Self { session, engine, counts, working: tokio::spawn(worker.run()), threads })
     }
 
     /// Sends the tables and hands every event to `handle`, on the calling task, until all queries

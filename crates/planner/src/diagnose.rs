@@ -21,16 +21,28 @@ pub struct Diagnose<'a> {
 
 impl Diagnose<'_> {
     pub fn syntax(&self, error: DataFusionError) -> Error {
-        let message = match error.find_root() {
+        let (message, line, column) = match error.find_root() {
             DataFusionError::SQL(parser, _) => match parser.as_ref() {
-                ParserError::TokenizerError(text) | ParserError::ParserError(text) => text.clone(),
-                ParserError::RecursionLimitExceeded => "it is nested too deeply".to_string(),
+                ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
+                    split_location(text)
+                }
+                ParserError::RecursionLimitExceeded => {
+                    ("it is nested too deeply".to_string(), 1, 1)
+                }
             },
-            other => other.strip_backtrace(),
+            // The two things that can be wrong with a text whose statements all parse.
+            DataFusionError::NotImplemented(_) => ("one SELECT at a time".to_string(), 1, 1),
+            _ => ("there is no SQL".to_string(), 1, 1),
         };
-        let (message, line, column) = split_location(&message);
-        let at = Place::in_sql(&self.query.sql, line, column);
+        let at = Place::in_sql(&self.query.sql, line, column).or_else(|| self.end());
         Error::Syntax { query: self.name(), message, at }
+    }
+
+    /// The end of the text, where the parser does not say otherwise.
+    fn end(&self) -> Option<Place> {
+        let sql = self.query.sql.trim_end();
+        let last = sql.lines().last()?;
+        Place::in_sql(sql, sql.lines().count() as u64, last.chars().count() as u64 + 1)
     }
 
     /// Refuses tables that are not there, by name.

@@ -31,6 +31,7 @@ pub type Answer = Result<Vec<RecordBatch>, String>;
 pub struct Seen {
     pub redelivered: u64,
     pub duplicates: u64,
+    pub spilled_bytes: u64,
 }
 
 pub struct Run<'a> {
@@ -85,7 +86,7 @@ impl<'a> Run<'a> {
         let saboteur = Arc::clone(&broker);
         let settings = Settings { threads: 2, memory_bytes: self.memory_bytes };
         let local = Local::open_on(broker, Arc::clone(&plan), settings).await.map_err(text)?;
-        let counts = Arc::clone(&local.counts);
+        let (counts, engine) = (Arc::clone(&local.counts), Arc::clone(&local.engine));
         if self.sabotage {
             let queues = local.session.queues.clone();
             tokio::spawn(sabotage(saboteur, queues, Arc::clone(&plan), self.seed));
@@ -114,8 +115,11 @@ impl<'a> Run<'a> {
         let count = |counter: &std::sync::atomic::AtomicU64| {
             counter.load(std::sync::atomic::Ordering::Relaxed)
         };
-        let seen =
-            Seen { redelivered: count(&counts.redelivered), duplicates: count(&counts.duplicates) };
+        let seen = Seen {
+            redelivered: count(&counts.redelivered),
+            duplicates: count(&counts.duplicates),
+            spilled_bytes: engine.spilled_bytes(),
+        };
         Ok((answers, seen))
     }
 }

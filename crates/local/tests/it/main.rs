@@ -4,5 +4,6 @@ mod differential;
 mod early;
 mod faults;
 mod harness;
+mod memory;
 mod random_sql;
 mod tpch;

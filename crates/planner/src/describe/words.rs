@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use datafusion::common::JoinType;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::filter::FilterExec;
@@ -122,20 +123,34 @@ fn aggregate_words(aggregate: &AggregateExec) -> (String, String) {
 
 fn join_words(plan: &Arc<dyn ExecutionPlan>) -> Option<(String, String)> {
     let node = plan.as_ref() as &dyn Any;
-    let kind = |join: String| format!("{} join", join.to_lowercase());
+    let kind = |join: JoinType| {
+        let name = match join {
+            JoinType::Inner => "inner",
+            JoinType::Left => "left",
+            JoinType::Right => "right",
+            JoinType::Full => "full",
+            JoinType::LeftSemi => "left semi",
+            JoinType::RightSemi => "right semi",
+            JoinType::LeftAnti => "left anti",
+            JoinType::RightAnti => "right anti",
+            JoinType::LeftMark => "left mark",
+            JoinType::RightMark => "right mark",
+        };
+        format!("{name} join")
+    };
     if let Some(join) = node.downcast_ref::<HashJoinExec>() {
         let on = list(join.on().iter().map(|(left, right)| format!("{left} = {right}")));
         let filter =
             join.filter().map(|f| format!(" where {}", f.expression())).unwrap_or_default();
-        return Some((kind(join.join_type().to_string()), format!("on {on}{filter}")));
+        return Some((kind(*join.join_type()), format!("on {on}{filter}")));
     }
     if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
         let on = list(join.on().iter().map(|(left, right)| format!("{left} = {right}")));
-        return Some((kind(join.join_type().to_string()), format!("on {on}")));
+        return Some((kind(join.join_type()), format!("on {on}")));
     }
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         let filter = join.filter().map(|f| format!("where {}", f.expression())).unwrap_or_default();
-        return Some((kind(join.join_type().to_string()), filter));
+        return Some((kind(*join.join_type()), filter));
     }
     node.is::<CrossJoinExec>().then(|| ("cross join".to_string(), String::new()))
 }

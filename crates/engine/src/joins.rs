@@ -1,0 +1,95 @@
+//! Pass: joins on what was gathered, now that its exact size is known.
+//!
+//! ```text
+//! HashJoinExec: Inner, on a = b          SortMergeJoinExec: Inner, on a = b
+//!   SourceExec: rows=90000000     ==>      SortExec: a
+//!   SourceExec: rows=80000000                SourceExec: rows=90000000
+//!                                          SortExec: b
+//!                                            SourceExec: rows=80000000
+//! ```
+//!
+//! The smaller side builds the hash table. Where even that one would not fit into its share of the
+//! memory, both sides are sorted, which can be done on disk.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::join_selection::JoinSelection;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode, SortMergeJoinExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+
+use crate::source::SourceExec;
+
+/// `build_bytes_max`: the largest side that may become a hash table.
+pub fn choose(
+    plan: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+    build_bytes_max: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = JoinSelection::new().optimize(plan, options)?;
+    plan.transform_up(|node| match (node.as_ref() as &dyn Any).downcast_ref::<HashJoinExec>() {
+        Some(join) if is_too_large(join, build_bytes_max) => sort_merge(join).map(Transformed::yes),
+        _ => Ok(Transformed::no(node)),
+    })
+    .data()
+}
+
+fn is_too_large(join: &HashJoinExec, build_bytes_max: usize) -> bool {
+    *join.partition_mode() == PartitionMode::Partitioned
+        && !join.null_aware
+        && gathered_bytes(join.left()) > build_bytes_max
+}
+
+fn gathered_bytes(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    let mut bytes = 0;
+    plan.apply(|node| {
+        if let Some(source) = (node.as_ref() as &dyn Any).downcast_ref::<SourceExec>() {
+            bytes += source.bytes();
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+    .expect("the walk's closure never fails");
+    bytes
+}
+
+fn sort_merge(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let (left, right): (Vec<_>, Vec<_>) = join.on().iter().cloned().unzip();
+    let merged: Arc<dyn ExecutionPlan> = Arc::new(SortMergeJoinExec::try_new(
+        sorted(join.left(), left),
+        sorted(join.right(), right),
+        join.on().to_vec(),
+        join.filter().cloned(),
+        *join.join_type(),
+        vec![SortOptions::default(); join.on().len()],
+        join.null_equality(),
+    )?);
+    let Some(kept) = &join.projection else { return Ok(merged) };
+    let schema = merged.schema();
+    let column = |at: &usize| {
+        let name = schema.field(*at).name();
+        (Arc::new(Column::new(name, *at)) as Arc<dyn PhysicalExpr>, name.clone())
+    };
+    Ok(Arc::new(ProjectionExec::try_new(kept.iter().map(column).collect::<Vec<_>>(), merged)?))
+}
+
+fn sorted(
+    plan: &Arc<dyn ExecutionPlan>,
+    keys: Vec<Arc<dyn PhysicalExpr>>,
+) -> Arc<dyn ExecutionPlan> {
+    let order = keys.into_iter().map(|key| PhysicalSortExpr::new(key, SortOptions::default()));
+    match LexOrdering::new(order) {
+        Some(order) => {
+            Arc::new(SortExec::new(order, Arc::clone(plan)).with_preserve_partitioning(true))
+        }
+        None => Arc::clone(plan),
+    }
+}

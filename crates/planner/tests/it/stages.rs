@@ -1,0 +1,67 @@
+//! Stages in words, for every way in which a plan is cut.
+
+use caudal_planner::describe;
+
+use crate::plan;
+
+async fn stages(sql: &[&str]) -> String {
+    let text = describe::text(&plan(sql).await.unwrap());
+    // The fingerprint has a test of its own.
+    let (first, rest) = text.split_once('\n').unwrap();
+    format!("{}\n{rest}", first.split(", plan").next().unwrap())
+}
+
+macro_rules! snapshot {
+    ($name:ident, $($sql:literal),+ $(,)?) => {
+        #[tokio::test]
+        async fn $name() {
+            insta::assert_snapshot!(stages(&[$($sql),+]).await);
+        }
+    };
+}
+
+snapshot!(a_filter_is_a_map_stage, "SELECT s FROM t WHERE n > $least");
+snapshot!(counting_rows_needs_no_column, "SELECT count(*) FROM t");
+snapshot!(groups_are_divided_by_key, "SELECT k, sum(n) FROM t GROUP BY k");
+snapshot!(a_top_k_is_taken_twice, "SELECT s, n FROM t ORDER BY n DESC, s LIMIT 5");
+snapshot!(both_sides_of_a_join_are_divided_alike, "SELECT t.s FROM t JOIN u ON t.k = u.k");
+snapshot!(a_collected_side_is_broadcast, "SELECT t.s FROM t JOIN u ON t.n < u.n");
+snapshot!(
+    a_left_join_without_a_key_meets_in_one_shard,
+    "SELECT t.s, u.s FROM t LEFT JOIN u ON t.n < u.n"
+);
+snapshot!(not_in_meets_in_one_shard, "SELECT s FROM t WHERE k NOT IN (SELECT k FROM u)");
+snapshot!(a_scalar_subquery_is_a_stage, "SELECT s FROM t WHERE n > (SELECT avg(n) FROM u)");
+snapshot!(
+    an_aggregate_in_a_union_is_made_once,
+    "SELECT n FROM t UNION ALL SELECT count(*) FROM u UNION ALL SELECT 1"
+);
+snapshot!(
+    windows_are_divided_by_partition,
+    "SELECT s, rank() OVER (PARTITION BY k ORDER BY n) FROM t"
+);
+snapshot!(
+    nothing_below_a_recursive_query_is_cut,
+    "WITH RECURSIVE r AS (SELECT k FROM t WHERE n = 1 UNION ALL SELECT t.n FROM t JOIN r ON t.k = r.k WHERE t.n > 5) SELECT count(*) FROM r"
+);
+snapshot!(
+    equal_stages_of_different_queries_are_one,
+    "SELECT k, count(*) FROM t GROUP BY k HAVING count(*) > 3",
+    "SELECT u.s FROM u JOIN (SELECT k, count(*) AS c FROM t GROUP BY k) AS x ON x.k = u.k",
+);
+snapshot!(an_early_answer, "SELECT k FROM t GROUP BY k HAVING count(*) > $least");
+snapshot!(constants_alone, "SELECT 1 + 1 AS two, now() AS started");
+
+#[tokio::test]
+async fn a_graph_names_tables_stages_and_answers() {
+    let plan = plan(&["SELECT k, sum(n) FROM t GROUP BY k"]).await.unwrap();
+    insta::assert_snapshot!("mermaid", describe::mermaid(&plan));
+    insta::assert_snapshot!("dot", describe::dot(&plan));
+}
+
+#[tokio::test]
+async fn a_hidden_column_is_there_for_those_who_name_it() {
+    let plan = plan(&["SELECT * FROM t", "SELECT min(_row) FROM t"]).await.unwrap();
+    assert_eq!(plan.queries[0].schema.fields().len(), 4);
+    assert_eq!(plan.tables[0].columns, [0, 1, 2, 3, 4]);
+}
