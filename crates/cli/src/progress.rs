@@ -98,6 +98,8 @@ impl View {
         }
         // Errors are nobody's business here: the terminal may be gone.
         let _ = self.screen.clear();
+        // A bar is drawn once more when it is dropped.
+        self.screen.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 

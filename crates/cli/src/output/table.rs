@@ -15,6 +15,9 @@ const TABLE_ROWS_MAX: usize = 100;
 /// Characters of a cell that are drawn.
 const CELL_CHARS_MAX: usize = 80;
 
+/// Characters of a terminal that a column needs, borders included, to be worth looking at.
+const COLUMN_CHARS_MIN: usize = 8;
+
 /// Collects what will be drawn and counts the rest: widths are known only at the end.
 pub struct TableWriter<W: Write> {
     schema: SchemaRef,
@@ -49,15 +52,28 @@ impl<W: Write> Writer for TableWriter<W> {
     }
 }
 
+/// A row a line; where the terminal is too narrow for that, a value a line.
 pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
         .set_content_arrangement(ContentArrangement::Dynamic);
     // A terminal that does not know its width says 0 (under `script`, or in some containers).
-    if table.width() == Some(0) {
-        table.set_content_arrangement(ContentArrangement::Disabled);
+    let width_chars = table.width().map(usize::from).filter(|chars| *chars > 0);
+    match width_chars {
+        Some(chars) if chars < schema.fields().len() * COLUMN_CHARS_MIN => {
+            draw_tall(&mut table, schema, batches)?
+        }
+        Some(_) => draw_wide(&mut table, schema, batches)?,
+        None => {
+            table.set_content_arrangement(ContentArrangement::Disabled);
+            draw_wide(&mut table, schema, batches)?
+        }
     }
+    Ok(table)
+}
+
+fn draw_wide(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<()> {
     table.set_header(schema.fields().iter().map(|field| field.name()));
     for (index, field) in schema.fields().iter().enumerate() {
         if field.data_type().is_numeric()
@@ -72,7 +88,23 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> 
             table.add_row(cells.row(row).map(|cell| Cell::new(shorten(&cell))));
         }
     }
-    Ok(table)
+    Ok(())
+}
+
+fn draw_tall(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<()> {
+    table.set_header(["column", "value"]);
+    for batch in batches {
+        let cells = Cells::of(batch).map_err(io::Error::other)?;
+        for row in 0..batch.num_rows() {
+            if !table.is_empty() {
+                table.add_row(["", ""]);
+            }
+            for (field, cell) in schema.fields().iter().zip(cells.row(row)) {
+                table.add_row([field.name(), &shorten(&cell)]);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn shorten(cell: &str) -> String {

@@ -4,9 +4,10 @@ use std::process::Command;
 
 use crate::place::Place;
 
-/// Runs the program on a terminal that `script` (util-linux) makes; both outputs are one there.
-fn on_a_terminal(place: &Place, no_color: &str, line: &str) -> Option<String> {
-    let line = format!("'{}' {line}", env!("CARGO_BIN_EXE_caudal"));
+/// Runs the program on a terminal that `script` (util-linux) makes; both outputs are one there. The
+/// width of the terminal is 0 where nobody sets it.
+fn on_a_terminal(place: &Place, no_color: &str, width: u16, line: &str) -> Option<String> {
+    let line = format!("stty cols {width}; '{}' {line}", env!("CARGO_BIN_EXE_caudal"));
     let mut command = Command::new("script");
     command
         .args(["--quiet", "--return", "--command", &line, "/dev/null"])
@@ -24,20 +25,30 @@ fn on_a_terminal(place: &Place, no_color: &str, line: &str) -> Option<String> {
 
 #[test]
 fn results_are_drawn_as_tables() {
-    let shown = on_a_terminal(&Place::new(), "", "query -c 'SELECT 42 AS answer'");
-    let Some(shown) = shown else { return };
-    assert!(shown.contains("│ answer │\n") && shown.contains("│     42 │\n"), "{shown}");
-    let csv = on_a_terminal(&Place::new(), "", "query -c 'SELECT 42 AS answer' --format csv");
+    for width in [0, 80] {
+        let shown = on_a_terminal(&Place::new(), "", width, "query -c 'SELECT 42 AS answer'");
+        let Some(shown) = shown else { return };
+        assert!(shown.contains("│ answer │\n") && shown.contains("│     42 │\n"), "{shown}");
+    }
+    let csv = on_a_terminal(&Place::new(), "", 80, "query -c 'SELECT 42 AS answer' --format csv");
     assert_eq!(csv.as_deref(), Some("answer\n42\n"));
+}
+
+#[test]
+fn many_columns_are_drawn_one_below_the_other() {
+    let columns: Vec<_> = (1..=9).map(|n| format!("{n} AS column_{n}")).collect();
+    let line = format!("query -c 'SELECT {} FROM generate_series(1, 2)'", columns.join(", "));
+    let Some(shown) = on_a_terminal(&Place::new(), "", 60, &line) else { return };
+    assert_eq!(shown.matches("│ column_9 ┆ 9     │\n").count(), 2, "{shown}");
 }
 
 #[test]
 fn errors_are_coloured_unless_unwanted() {
     let place = Place::new();
     let line = "query -c 'SELECT * FROM games'";
-    let Some(coloured) = on_a_terminal(&place, "", line) else { return };
+    let Some(coloured) = on_a_terminal(&place, "", 80, line) else { return };
     assert!(coloured.starts_with("\x1b[1;31merror[CDL-2002]\x1b[0m: "), "{coloured:?}");
     assert!(coloured.contains("\x1b[1mhint\x1b[0m: "), "{coloured:?}");
-    let Some(plain) = on_a_terminal(&place, "1", line) else { return };
+    let Some(plain) = on_a_terminal(&place, "1", 80, line) else { return };
     assert_eq!(plain, place.query("SELECT * FROM games", &[]).stderr);
 }
