@@ -13,9 +13,10 @@ use crate::index::Index;
 use crate::spec::{At, Column, Options, Type};
 use crate::{time, value};
 
-/// How much of each file is looked at.
-const SAMPLE_BYTES: usize = 1 << 20;
-const SAMPLE_ROWS: usize = 4096;
+/// How much of a table is looked at, shared among its files; a little of each in any case. Much, since
+/// a row that does not fit the guess is left out, and cheap, since text is soon known to be text.
+const SAMPLE_BYTES: usize = 16 << 20;
+const SAMPLE_FILE_BYTES_MIN: usize = 256 << 10;
 
 /// The columns of the first file's header, with the narrowest type that fits the values at the start of
 /// every file. Later values may still not fit: they become rejects.
@@ -28,6 +29,7 @@ pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
     };
     let mut columns = columns_of(&read_header(first, record_bytes_max)?.names);
     let mut guesses = vec![Guess::default(); columns.len()];
+    let sample_bytes = (SAMPLE_BYTES / files.len()).max(SAMPLE_FILE_BYTES_MIN);
     for file in files {
         let header = read_header(file, record_bytes_max)?;
         let place = |column: &Column| match &column.at {
@@ -35,7 +37,8 @@ pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
             At::Index(index) => Some(*index),
         };
         let places: Vec<Option<usize>> = columns.iter().map(place).collect();
-        let sample = read_sample(file, &header).map_err(|error| Error::read(file, error))?;
+        let sample =
+            read_sample(file, &header, sample_bytes).map_err(|error| Error::read(file, error))?;
         look_at(&sample, header.names.len(), &places, &mut guesses);
     }
     for (column, guess) in columns.iter_mut().zip(&guesses) {
@@ -61,12 +64,12 @@ fn columns_of(names: &[String]) -> Vec<Column> {
     names.iter().enumerate().map(column).collect()
 }
 
-fn read_sample(file: &Path, header: &Header) -> std::io::Result<Vec<u8>> {
+fn read_sample(file: &Path, header: &Header, bytes: usize) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(file)?;
     file.seek(SeekFrom::Start(header.body_at as u64))?;
     let mut sample = Vec::new();
-    let read = file.take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-    if read < SAMPLE_BYTES {
+    let read = file.take(bytes as u64).read_to_end(&mut sample)?;
+    if read < bytes {
         sample.push(b'\n');
     }
     Ok(sample)
@@ -74,18 +77,15 @@ fn read_sample(file: &Path, header: &Header) -> std::io::Result<Vec<u8>> {
 
 fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut [Guess]) {
     let mut index = Index::new(sample);
-    let mut rows = 0;
     while let Some(stretch) = index.next_stretch() {
         for (first, _) in stretch.records().filter(|(_, found)| *found == fields) {
             for (place, guess) in places.iter().zip(guesses.iter_mut()) {
-                if let Some(place) = place {
+                if let Some(place) = place
+                    && !guess.is_text()
+                {
                     let raw = stretch.raw_field(first as usize + place);
                     guess.look_at(trim_spaces(&owned_value(without_cr(raw))));
                 }
-            }
-            rows += 1;
-            if rows == SAMPLE_ROWS {
-                return;
             }
         }
     }
@@ -118,6 +118,11 @@ impl Default for Guess {
 }
 
 impl Guess {
+    /// Nothing else is left.
+    fn is_text(&self) -> bool {
+        self.candidates.is_empty()
+    }
+
     fn look_at(&mut self, text: &[u8]) {
         if !text.is_empty() {
             self.has_values = true;

@@ -9,10 +9,10 @@ use datafusion::physical_plan::ExecutionPlan;
 
 use crate::source::SourceExec;
 
-pub fn bind(
-    plan: &Arc<dyn ExecutionPlan>,
-    data: &mut dyn FnMut(&Leaf, &Arc<dyn ExecutionPlan>) -> Result<SourceExec>,
-) -> Result<Arc<dyn ExecutionPlan>> {
+/// What a leaf (and the node that it is) reads in this run.
+type Data<'a> = dyn FnMut(&Leaf, &Arc<dyn ExecutionPlan>) -> Result<SourceExec> + 'a;
+
+pub fn bind(plan: &Arc<dyn ExecutionPlan>, data: &mut Data<'_>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(leaf) = LeafExec::of(plan) {
         return Ok(Arc::new(data(leaf, plan)?));
     }

@@ -6,23 +6,23 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum Error {
-    #[error("query {query}: {message}")]
+    #[error("{query}: {message}")]
     Syntax { query: String, message: String, at: Option<Place> },
-    #[error("query {query}: there is no table {name:?}")]
+    #[error("{query}: there is no table {name:?}")]
     UnknownTable { query: String, name: String, nearest: Option<String>, known: Vec<String> },
-    #[error("query {query}: there is no column {name:?}")]
+    #[error("{query}: there is no column {name:?}")]
     UnknownColumn { query: String, name: String, nearest: Option<String>, at: Option<Place> },
-    #[error("query {query}: there is no function {name:?}")]
+    #[error("{query}: there is no function {name:?}")]
     UnknownFunction { query: String, name: String, nearest: Option<String>, at: Option<Place> },
-    #[error("query {query}: only a SELECT can be answered, not {statement}")]
+    #[error("{query}: only a SELECT can be answered, not {statement}")]
     NotSelect { query: String, statement: String },
-    #[error("query {query}: {function} gives another value each time it is called")]
+    #[error("{query}: {function} gives another value each time it is called")]
     Volatile { query: String, function: String },
-    #[error("query {query}: the parameter ${name} has no value")]
+    #[error("{query}: the parameter ${name} has no value")]
     MissingParam { query: String, name: String },
-    #[error("query {query}: {source}")]
+    #[error("{query}: {source}")]
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
-    #[error("query {query} cannot be divided into stages: {source}")]
+    #[error("{query} cannot be divided into stages: {source}")]
     Unsupported { query: String, source: Box<DataFusionError> },
     #[error("{is} {what} in one session, where {max} are the most")]
     TooMany { what: &'static str, is: usize, max: usize },

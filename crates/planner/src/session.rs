@@ -135,7 +135,7 @@ fn assemble(spec: &SessionSpec, cut: Vec<CutStage>, queries: Vec<QueryPlan>) -> 
     let placements = place(&cut, spec.shards);
     let text: Vec<&str> = cut.iter().map(|stage| stage.text.as_str()).collect();
     let fingerprint = hash_of(&format!("{} shards\n{}", spec.shards, text.join("\n")));
-    let inputs: Vec<_> = cut.iter().map(|stage| inputs_of(stage)).collect();
+    let inputs: Vec<_> = cut.iter().map(inputs_of).collect();
     let mut stages = vec![];
     for (index, stage) in cut.into_iter().enumerate() {
         let id = StageId::from(index);

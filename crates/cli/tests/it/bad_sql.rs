@@ -15,7 +15,7 @@ fn a_word_that_starts_no_statement() {
     assert_snapshot!(ask("SELEC * FROM games"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: Expected: an SQL statement, found: SELEC
+    error[CDL-2001]: query: Expected: an SQL statement, found: SELEC
      --> line 1, column 1
       |
     1 | SELEC * FROM games
@@ -28,7 +28,7 @@ fn the_place_in_a_text_of_several_lines() {
     assert_snapshot!(ask("SELECT id\nFROM games\n\tWHERE id = = 3"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: Expected: an expression, found: =
+    error[CDL-2001]: query: Expected: an expression, found: =
      --> line 3, column 13
       |
     3 | 	WHERE id = = 3
@@ -41,7 +41,7 @@ fn a_text_that_ends_too_soon() {
     assert_snapshot!(ask("SELECT id FROM games WHERE ("), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: Expected: an expression, found: EOF
+    error[CDL-2001]: query: Expected: an expression, found: EOF
      --> line 1, column 29
       |
     1 | SELECT id FROM games WHERE (
@@ -54,7 +54,7 @@ fn a_quote_that_is_never_closed() {
     assert_snapshot!(ask("SELECT id FROM games WHERE name = 'Rust"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: Unterminated string literal
+    error[CDL-2001]: query: Unterminated string literal
      --> line 1, column 35
       |
     1 | SELECT id FROM games WHERE name = 'Rust
@@ -67,7 +67,7 @@ fn nothing_at_all() {
     assert_snapshot!(ask(""), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: there is no SQL
+    error[CDL-2001]: query: there is no SQL
     ");
 }
 
@@ -76,7 +76,7 @@ fn an_unknown_column_with_a_near_name() {
     assert_snapshot!(ask("SELECT id\nFROM games\nWHERE prices > 3"), @r#"
     exit 1
     --- stderr
-    error[CDL-2003]: query query: there is no column "prices"
+    error[CDL-2003]: query: there is no column "prices"
      --> line 3, column 7
       |
     3 | WHERE prices > 3
@@ -90,7 +90,7 @@ fn an_unknown_column_of_a_table() {
     assert_snapshot!(ask("SELECT g.nam FROM games AS g"), @r#"
     exit 1
     --- stderr
-    error[CDL-2003]: query query: there is no column "g.nam"
+    error[CDL-2003]: query: there is no column "g.nam"
      --> line 1, column 8
       |
     1 | SELECT g.nam FROM games AS g
@@ -104,7 +104,7 @@ fn an_unknown_column_with_no_near_name() {
     assert_snapshot!(ask("SELECT publisher FROM games"), @r#"
     exit 1
     --- stderr
-    error[CDL-2003]: query query: there is no column "publisher"
+    error[CDL-2003]: query: there is no column "publisher"
      --> line 1, column 8
       |
     1 | SELECT publisher FROM games
@@ -117,7 +117,7 @@ fn an_unknown_table_with_a_near_name() {
     assert_snapshot!(ask("SELECT * FROM gmes"), @r#"
     exit 1
     --- stderr
-    error[CDL-2002]: query query: there is no table "gmes"
+    error[CDL-2002]: query: there is no table "gmes"
     hint: did you mean "games"?
     "#);
 }
@@ -127,7 +127,7 @@ fn an_unknown_table_with_no_near_name() {
     assert_snapshot!(ask("SELECT * FROM publishers"), @r#"
     exit 1
     --- stderr
-    error[CDL-2002]: query query: there is no table "publishers"
+    error[CDL-2002]: query: there is no table "publishers"
     hint: the tables are games
     "#);
 }
@@ -137,7 +137,7 @@ fn a_table_where_none_was_named() {
     assert_snapshot!(Place::new().query("SELECT * FROM games", &[]), @r#"
     exit 1
     --- stderr
-    error[CDL-2002]: query query: there is no table "games"
+    error[CDL-2002]: query: there is no table "games"
     hint: name your files with -t table=file.csv
     "#);
 }
@@ -147,7 +147,7 @@ fn an_unknown_function() {
     assert_snapshot!(ask("SELECT id, uper(name) FROM games"), @r#"
     exit 1
     --- stderr
-    error[CDL-2004]: query query: there is no function "uper"
+    error[CDL-2004]: query: there is no function "uper"
      --> line 1, column 12
       |
     1 | SELECT id, uper(name) FROM games
@@ -176,7 +176,7 @@ fn anything_but_a_select() {
     assert_snapshot!(ask("CREATE TABLE a (x INT)"), @"
     exit 1
     --- stderr
-    error[CDL-2005]: query query: only a SELECT can be answered, not CREATE
+    error[CDL-2005]: query: only a SELECT can be answered, not CREATE
     hint: tables come from files (-t name=file.csv); queries only read them
     ");
     let statements = [
@@ -204,7 +204,7 @@ fn several_statements() {
     assert_snapshot!(ask("SELECT 1; SELECT 2"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query query: one SELECT at a time
+    error[CDL-2001]: query: one SELECT at a time
      --> line 1, column 1
       |
     1 | SELECT 1; SELECT 2
@@ -218,7 +218,7 @@ fn a_value_of_chance() {
     assert_snapshot!(ask("SELECT random() FROM games"), @"
     exit 1
     --- stderr
-    error[CDL-2006]: query query: random() gives another value each time it is called
+    error[CDL-2006]: query: random() gives another value each time it is called
     hint: an answer that is the same after a crash cannot depend on chance; use a column
     ");
     for sql in ["SELECT uuid()", "SELECT id FROM games WHERE price > random()"] {
@@ -232,7 +232,7 @@ fn a_parameter_without_a_value() {
     assert_snapshot!(ask("SELECT * FROM games WHERE id > $least"), @"
     exit 1
     --- stderr
-    error[CDL-2007]: query query: the parameter $least has no value
+    error[CDL-2007]: query: the parameter $least has no value
     hint: give it one: --param least=VALUE
     ");
 }
@@ -252,7 +252,7 @@ fn a_query_of_a_suite_is_named() {
     assert_snapshot!(shop::run(&shop::with_queries(&queries), &[]), @r#"
     exit 1
     --- stderr
-    error[CDL-2002]: query bad: there is no table "sale"
+    error[CDL-2002]: bad: there is no table "sale"
     hint: did you mean "sales"?
     "#);
 }

@@ -1,5 +1,7 @@
 //! The whole session path, in one process, against DataFusion alone.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod differential;
 mod early;
 mod faults;

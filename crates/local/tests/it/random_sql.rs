@@ -100,9 +100,7 @@ fn select(rng: &mut Rng, depth: usize) -> String {
                 "SELECT x.k AS a, y.s AS c, x.n + y.n AS v FROM {t} AS x {join} {u} AS y ON x.k = y.k AND {q} WHERE {p}"
             )
         }
-        5 => format!(
-            "SELECT column1 AS a, column2 AS c, column1 * 2 AS v FROM (VALUES (1, 'a'), (2, NULL), (NULL, 'b')) AS z"
-        ),
+        5 => "SELECT column1 AS a, column2 AS c, column1 * 2 AS v FROM (VALUES (1, 'a'), (2, NULL), (NULL, 'b')) AS z".to_string(),
         6 => format!("{} UNION ALL {}", wrap(select(rng, depth - 1)), wrap(select(rng, depth - 1))),
         7 => format!("{} UNION ALL SELECT 7, 'seven', 7", wrap(select(rng, 0))),
         8 => format!("{} UNION {}", wrap(select(rng, 0)), wrap(select(rng, 0))),

@@ -54,7 +54,7 @@ fn generate(folder: &Path) -> Vec<TableSpec> {
                 writeln!(out, "{}", $csv::new(row)).unwrap();
             }
             out.flush().unwrap();
-            let mut columns = caudal_csv::infer(&[path.clone()]).unwrap();
+            let mut columns = caudal_csv::infer(std::slice::from_ref(&path)).unwrap();
             for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
                 column.ty = Type::Decimal { precision: 15, scale: 2 };
             }

@@ -15,7 +15,7 @@ pub use graph::{dot, mermaid};
 
 /// Every stage in words: what it reads, what it does, where its rows go.
 pub fn text(plan: &SessionPlan) -> String {
-    render(plan, |stage| words::tree(plan, stage))
+    render(plan, words::tree)
 }
 
 /// Every stage as the operators that run it.

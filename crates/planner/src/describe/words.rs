@@ -17,20 +17,19 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
 use crate::fingerprint::Line;
 use crate::leaf::{Leaf, LeafExec};
-use crate::session::SessionPlan;
 use crate::stage::Stage;
 
 /// A stage's operators, the last one first, each input indented below.
-pub fn tree(plan: &SessionPlan, stage: &Stage) -> String {
+pub fn tree(stage: &Stage) -> String {
     let mut lines = vec![];
-    add(plan, &stage.plan, 0, &mut lines);
+    add(&stage.plan, 0, &mut lines);
     lines.join("\n")
 }
 
-fn add(plan: &SessionPlan, node: &Arc<dyn ExecutionPlan>, depth: usize, lines: &mut Vec<String>) {
+fn add(node: &Arc<dyn ExecutionPlan>, depth: usize, lines: &mut Vec<String>) {
     lines.push(format!("{}{}", "  ".repeat(depth), phrase(node)));
     for child in node.children() {
-        add(plan, child, depth + 1, lines);
+        add(child, depth + 1, lines);
     }
 }
 

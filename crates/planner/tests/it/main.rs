@@ -1,5 +1,7 @@
 //! The planner through its public interface: SQL in, stages out.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod fingerprint;
 mod refusals;
 mod stages;
