@@ -120,15 +120,16 @@ fn a_text_where_the_suite_declares_a_number() {
 
 #[test]
 fn a_text_beyond_the_rows_that_types_are_guessed_from() {
-    let numbers: String = (0..200_000).map(|n| format!("{n}\n")).collect();
+    // 18.7 MB of them: more than is looked at.
+    let numbers: String = (0..1_700_000).map(|n| format!("{}\n", 1_000_000_000 + n)).collect();
     let (_, ran) = read(format!("n\n{numbers}many\n"), &["--out", "out"]);
     assert_snapshot!(ran, @"
     exit 0
     --- stderr
     warning: 1 row of t did not fit and was left out
-      t.csv:200002: column `n`: `many` is not a valid int64
+      t.csv:1700002: column `n`: `many` is not a valid int64
       (--rejects DIR keeps them, --strict makes them an error)
-    query   200000 rows
+    query  1700000 rows
     ");
 }
 
