@@ -49,6 +49,3 @@ pub const MEMORY_BYTES_DEFAULT: usize = 4 << 30;
 
 /// Rejected rows described one by one; the rest is counted.
 pub const REJECTS_DESCRIBED_MAX: usize = 10;
-
-/// Rejected rows kept for `--rejects` before the writer is waited for.
-pub const REJECTS_KEPT_MAX: usize = 10_000;

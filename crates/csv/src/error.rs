@@ -97,7 +97,7 @@ impl Error {
             Error::RecordTooLong { quote_line: None, .. } => {
                 Some("is it a CSV file, with LF or CRLF line endings?".into())
             }
-            Error::Strict(_) => Some("without strict, such rows are counted and skipped".into()),
+            Error::Strict(_) => Some("without --strict, such rows are counted and skipped".into()),
             Error::UnclosedHeader(_) => Some("close the quote on the file's first line".into()),
             Error::NoFiles(_) => Some("check the glob that should have found them".into()),
             Error::InvalidDecimal { .. } => Some(

@@ -24,6 +24,8 @@ pub enum Error {
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
     #[error("{query} cannot be divided into stages: {source}")]
     Unsupported { query: String, source: Box<DataFusionError> },
+    #[error("two tables are called {name:?}")]
+    TwoTables { name: String },
     #[error("{is} {what} in one session, where {max} are the most")]
     TooMany { what: &'static str, is: usize, max: usize },
 }
@@ -87,6 +89,7 @@ impl Coded for Error {
             Error::Invalid { .. } => "CDL-2008",
             Error::Unsupported { .. } => "CDL-2009",
             Error::TooMany { .. } => "CDL-2010",
+            Error::TwoTables { .. } => "CDL-2011",
         }
     }
 

@@ -123,6 +123,11 @@ fn check_bounds(spec: &SessionSpec) -> Result<(), Error> {
     let limit = |what, is: usize, max: usize| {
         if is > max { Err(Error::TooMany { what, is, max }) } else { Ok(()) }
     };
+    for (index, table) in spec.tables.iter().enumerate() {
+        if spec.tables[..index].iter().any(|other| other.name == table.name) {
+            return Err(Error::TwoTables { name: table.name.clone() });
+        }
+    }
     limit("shards", spec.shards, limits::SHARDS_MAX)?;
     limit("queries", spec.queries.len(), limits::QUERIES_MAX)?;
     for query in &spec.queries {

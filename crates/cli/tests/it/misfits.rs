@@ -65,7 +65,7 @@ fn strict_makes_the_first_an_error() {
     exit 1
     --- stderr
     error[CDL-1008]: t.csv:3: expected 2 fields, found 1
-    hint: without strict, such rows are counted and skipped
+    hint: without --strict, such rows are counted and skipped
     ");
 }
 
@@ -114,7 +114,7 @@ fn a_text_where_the_suite_declares_a_number() {
     exit 1
     --- stderr
     error[CDL-1008]: data/sales_3.csv:2: column `id`: `four` is not a valid int64
-    hint: without strict, such rows are counted and skipped
+    hint: without --strict, such rows are counted and skipped
     ");
 }
 
