@@ -16,10 +16,15 @@ class Runs:
     """What the rounds of one contender took."""
 
     seconds: list = field(default_factory=list)
+    # Of all its threads; what else runs on the machine hardly shows in it.
+    cpu_seconds: list = field(default_factory=list)
     peak_bytes: list = field(default_factory=list)
 
     def median_seconds(self):
         return statistics.median(self.seconds)
+
+    def median_cpu_seconds(self):
+        return statistics.median(self.cpu_seconds)
 
     def median_peak_bytes(self):
         return statistics.median(self.peak_bytes)
@@ -27,12 +32,13 @@ class Runs:
     def beyond(self, start):
         """The same rounds without what it takes only to start."""
         start_seconds = start.median_seconds()
-        return Runs([seconds - start_seconds for seconds in self.seconds], self.peak_bytes)
+        seconds = [seconds - start_seconds for seconds in self.seconds]
+        return Runs(seconds, self.cpu_seconds, self.peak_bytes)
 
-    def ratio_to(self, other):
-        """The median of the rounds' ratios: what slows a whole round down cancels out."""
+    def ratios_to(self, other):
+        """Round by round: what slows a whole round down cancels out."""
         rounds = zip(self.seconds, other.seconds, strict=True)
-        return statistics.median(ours / theirs for ours, theirs in rounds)
+        return [ours / theirs for ours, theirs in rounds]
 
 
 def in_turns(commands, rounds):
@@ -47,14 +53,15 @@ def in_turns(commands, rounds):
     for round in range(rounds):
         start = round % len(names)
         for name in names[start:] + names[:start]:
-            seconds, peak_bytes = run(commands[name])
+            seconds, usage = run(commands[name])
             runs[name].seconds.append(seconds)
-            runs[name].peak_bytes.append(peak_bytes)
+            runs[name].cpu_seconds.append(usage.ru_utime + usage.ru_stime)
+            runs[name].peak_bytes.append(usage.ru_maxrss * 1024)
     return runs
 
 
 def run(command):
-    """Runs the command to its end: seconds of wall time, and the peak of its resident memory in bytes."""
+    """Runs the command to its end: seconds of wall time, and the resources that the kernel says it used."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     said = process.stderr.read()
@@ -63,4 +70,4 @@ def run(command):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise Failed(f"{' '.join(map(str, command))}\n{said.decode(errors='replace')}")
-    return seconds, usage.ru_maxrss * 1024
+    return seconds, usage

@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import statistics
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -24,9 +25,10 @@ is asked, what was left out, and why.
 - Versions: {versions}
 
 Seconds are the median of {rounds} rounds after a warm-up (files in the page cache), in which all take turns, of a
-whole process. A ratio is Caudal's time over the other's, the median over the rounds, **below 1 where Caudal is
-faster**; what each takes only to start (last table) is left out of the ratios, because Python is no fault of
-DuckDB's or Polars'. DuckDB is asked in two ways, and the better counts. Memory is the peak of the resident set."""
+whole process. A ratio is Caudal's time over the other's, the median over the rounds (and the least and the most),
+**below 1 where Caudal is faster**; what each takes only to start (last table) is left out of the ratios, because
+Python is no fault of DuckDB's or Polars'. DuckDB is asked in two ways, and the better counts. CPU is that of all
+threads together, memory the peak of the resident set."""
 
 LARGE = """\
 ## Large files"""
@@ -69,13 +71,16 @@ def ratios(comparisons, starts):
     for comparison in comparisons:
         runs = {name: of.beyond(starts[name]) for name, of in comparison.runs.items()}
         duckdb = min([DUCKDB_STRAIGHT, DUCKDB_LOADED], key=lambda way: runs[way].median_seconds())
-        ratios = [runs[CAUDAL].ratio_to(runs[other]) for other in [duckdb, POLARS, DATAFUSION]]
+        ratios = [runs[CAUDAL].ratios_to(runs[other]) for other in [duckdb, POLARS, DATAFUSION]]
         megabytes = comparison.dataset.bytes() / 1e6
         seconds = comparison.runs[CAUDAL].median_seconds()
         suite = comparison.dataset.suite
         rows.append(
             [suite.name, ", ".join(suite.queries), f"{megabytes:.0f}"]
-            + [f"{ratio:.2f}" for ratio in ratios]
+            + [
+                f"**{statistics.median(all):.2f}** ({min(all):.2f}–{max(all):.2f})"
+                for all in ratios
+            ]
             + [f"{seconds:.2f}", f"{megabytes / seconds:.0f}"]
         )
     header = ["suite", "questions", "MB", "/ DuckDB", "/ Polars", "/ DataFusion", "seconds", "MB/s"]
@@ -113,7 +118,8 @@ def starts(runs):
 
 
 def cost(runs):
-    return f"{runs.median_seconds():.2f} s, {runs.median_peak_bytes() / 1e6:.0f} MB"
+    seconds, cpu_seconds = runs.median_seconds(), runs.median_cpu_seconds()
+    return f"{seconds:.2f} s, {cpu_seconds:.2f} s CPU, {runs.median_peak_bytes() / 1e6:.0f} MB"
 
 
 def table(header, rows):
@@ -124,7 +130,7 @@ def table(header, rows):
 def circumstances():
     return {
         "date": datetime.date.today().isoformat(),
-        "commit": output("git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"),
+        "commit": os.environ["CAUDAL_COMMIT"],
         "machine": f"{processor()}, {os.cpu_count()} cores, {memory_gib():.0f} GiB, {platform.release()}",
         "versions": ", ".join(versions()),
     }
