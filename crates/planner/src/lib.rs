@@ -3,7 +3,7 @@
 //! DataFusion plans each query; its exchanges are where we cut. What lies between two exchanges is a
 //! [`Stage`]. The passes, in order, one a file:
 //!
-//! 1. [`sql`]: parse, refuse what is not a pure SELECT, make DataFusion's physical plan over
+//! 1. [`sql`]: parse, refuse what is not a pure SELECT (and a second row of a scalar subquery), make DataFusion's physical plan over
 //!    [`leaf`]s that stand for the session's tables;
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
@@ -25,6 +25,7 @@ pub mod exchanges;
 pub mod fingerprint;
 pub mod joins;
 pub mod leaf;
+mod only_row;
 pub mod region;
 pub mod session;
 pub mod spec;

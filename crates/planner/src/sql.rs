@@ -18,10 +18,13 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::scalar::ScalarValue;
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::diagnose::Diagnose;
 use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
+use crate::only_row;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
 
 /// DataFusion, set up so that its plans can be cut.
@@ -87,6 +90,7 @@ impl<'a> Sql<'a> {
             .map_err(|_| not_a_select(query, "a statement that writes"))?;
         let plan = bind_params(query, plan, &diagnose, &statement)?;
         refuse_volatile(query, &plan)?;
+        let plan = only_row::enforce(plan).map_err(|error| diagnose.planning(error, &statement))?;
         state
             .create_physical_plan(&plan)
             .await
@@ -154,8 +158,12 @@ fn visible(table: &TableSpec, with_row: bool) -> SessionTable {
 
 /// The hidden column is there for the queries that name it, so that `*` means what is in the file.
 fn names_row_column(sql: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    sql.to_lowercase().split(|c| !is_name(c)).any(|word| word == ROW_COLUMN)
+    // What cannot be tokenised is refused by the parser.
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
+    tokens.iter().any(|token| match token {
+        Token::Word(word) => word.value.eq_ignore_ascii_case(ROW_COLUMN),
+        _ => false,
+    })
 }
 
 fn refuse_statements(query: &QuerySpec, statement: &Statement) -> Result<(), Error> {

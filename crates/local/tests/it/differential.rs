@@ -45,3 +45,25 @@ async fn random_queries_equal_datafusion() {
     println!("{answered} answers equal, {rows} rows in all; {refused} refused by both");
     assert!(only.is_some() || (answered > 400 && rows > 10_000), "{answered} answers, {rows} rows");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scalar_subquery_has_one_row_or_none() {
+    let tables = tables(&mut Rng::with_seed(7));
+    let ask = async |sql: &str| {
+        let queries = [sql.to_string()];
+        let (mut answers, _) = Run::new(&tables, &queries, 4).answers().await.unwrap();
+        answers.swap_remove(0)
+    };
+    for sql in ["SELECT k FROM t WHERE n > (SELECT n FROM u)", "SELECT (SELECT k FROM t) AS a"] {
+        let refusal = ask(sql).await.expect_err(sql);
+        assert!(refusal.contains("more than one row"), "{refusal}");
+    }
+    for sql in [
+        "SELECT (SELECT k FROM t WHERE k > 1000) AS a, count(*) FROM u",
+        "SELECT k FROM t WHERE n >= (SELECT DISTINCT 3 FROM u)",
+        "SELECT k FROM t WHERE n = (SELECT n FROM u ORDER BY n, k, s LIMIT 1)",
+    ] {
+        let theirs = plain(&tables, sql).await.unwrap();
+        compare(&ask(sql).await.unwrap(), &theirs, false).unwrap();
+    }
+}

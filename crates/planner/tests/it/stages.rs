@@ -32,6 +32,7 @@ snapshot!(
 );
 snapshot!(not_in_meets_in_one_shard, "SELECT s FROM t WHERE k NOT IN (SELECT k FROM u)");
 snapshot!(a_scalar_subquery_is_a_stage, "SELECT s FROM t WHERE n > (SELECT avg(n) FROM u)");
+snapshot!(a_subquery_of_many_rows_is_watched, "SELECT s FROM t WHERE n = (SELECT n FROM u)");
 snapshot!(
     an_aggregate_in_a_union_is_made_once,
     "SELECT n FROM t UNION ALL SELECT count(*) FROM u UNION ALL SELECT 1"
@@ -61,7 +62,8 @@ async fn a_graph_names_tables_stages_and_answers() {
 
 #[tokio::test]
 async fn a_hidden_column_is_there_for_those_who_name_it() {
-    let plan = plan(&["SELECT * FROM t", "SELECT min(_row) FROM t"]).await.unwrap();
-    assert_eq!(plan.queries[0].schema.fields().len(), 4);
+    let plan =
+        plan(&["SELECT *, '_row' FROM t -- not _row", "SELECT min(_row) FROM t"]).await.unwrap();
+    assert_eq!(plan.queries[0].schema.fields().len(), 5);
     assert_eq!(plan.tables[0].columns, [0, 1, 2, 3, 4]);
 }
