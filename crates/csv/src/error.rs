@@ -14,6 +14,9 @@ pub enum Error {
     #[error("cannot read {}", .path.display())]
     Read { path: PathBuf, source: io::Error },
 
+    #[error("{} is not a regular file", .0.display())]
+    NotAFile(PathBuf),
+
     #[error("{} is empty: it has no header", .0.display())]
     Empty(PathBuf),
 
@@ -72,6 +75,7 @@ impl Error {
             Error::UnclosedHeader(_) => "CDL-1009",
             Error::NoFiles(_) => "CDL-1010",
             Error::InvalidDecimal { .. } => "CDL-1011",
+            Error::NotAFile(_) => "CDL-1012",
         }
     }
 
@@ -80,6 +84,11 @@ impl Error {
         match self {
             Error::NoSuchFile(_) => Some("check the path, or the glob it came from".into()),
             Error::Read { .. } => None,
+            Error::NotAFile(_) => {
+                let hint = "name files: `folder/*.csv` for those in a folder; what comes from a \
+                            pipe has to be saved first";
+                Some(hint.into())
+            }
             Error::Empty(_) => Some("remove the file from the table, or give it a header".into()),
             Error::NoSuchColumn { column, header, .. } => Some(hint_for_column(column, header)),
             Error::IndexBeyondFields { fields, .. } => Some(format!(

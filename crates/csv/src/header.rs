@@ -22,6 +22,10 @@ pub struct Header {
 /// Reads the header of a file: its first line that is not blank.
 pub fn read_header(path: &Path, record_bytes_max: usize) -> Result<Header, Error> {
     const FIRST_READ_BYTES: usize = 64 << 10;
+    // Asked before it is opened: opening a pipe waits for its writer.
+    if !path.metadata().map_err(|error| Error::read(path, error))?.is_file() {
+        return Err(Error::NotAFile(path.to_path_buf()));
+    }
     let mut file = File::open(path).map_err(|error| Error::read(path, error))?;
     let mut bytes = Vec::new();
     let mut wanted_bytes = FIRST_READ_BYTES.min(record_bytes_max);

@@ -44,7 +44,8 @@ fn a_folder_is_not_a_file() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error[CDL-1002]: cannot read folder: Is a directory (os error 21)
+    error[CDL-1012]: folder is not a regular file
+    hint: name files: `folder/*.csv` for those in a folder; what comes from a pipe has to be saved first
     ");
 }
 
