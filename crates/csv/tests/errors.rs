@@ -25,9 +25,22 @@ fn no_such_file() {
 
 #[test]
 fn cannot_read() {
+    // A name that is longer than a name may be: neither there nor missing.
+    let mut table = Table::new("a\n1\n");
+    table.spec.files[0] = table.dir.path().join("a".repeat(300));
+    assert_eq!(table.try_read().unwrap_err().code(), "CDL-1002");
+}
+
+#[test]
+fn neither_a_folder_nor_a_pipe_is_a_file() {
     let mut table = Table::new("a\n1\n");
     table.spec.files[0] = table.dir.path().into();
-    assert_eq!(table.try_read().unwrap_err().code(), "CDL-1002");
+    assert_eq!(table.try_read().unwrap_err().code(), "CDL-1012");
+    let pipe = table.dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    table.spec.files[0] = pipe;
+    assert_eq!(table.try_read().unwrap_err().code(), "CDL-1012", "without waiting for a writer");
 }
 
 #[test]
