@@ -5,9 +5,11 @@
 //!   ([`QueueKind::Shard`]);
 //! - *to the client*: a queue that is never full ([`QueueKind::Result`]).
 //!
-//! [`memory`] is a broker in this process. It promises what RabbitMQ promises and nothing more:
-//! a message is delivered at least once, in no order one may rely on; what a consumer had not
-//! acknowledged when it went is delivered again.
+//! - *to all*: [`News`], a hint that whoever was not listening has to be able to do without.
+//!
+//! [`rabbitmq`] is the broker of a cluster; [`memory`] is one in this process. The latter promises
+//! what RabbitMQ promises and nothing more: a message is delivered at least once, in no order one
+//! may rely on; what a consumer had not acknowledged when it went is delivered again.
 
 pub mod memory;
 mod queue;
@@ -15,7 +17,7 @@ mod queue;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use caudal_core::{Code, Coded, Message};
+use caudal_core::{Code, Coded, Message, SessionId};
 use thiserror::Error;
 
 pub use memory::{Faults, MemoryBroker};
@@ -36,6 +38,17 @@ pub trait Broker: Send + Sync + 'static {
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error>;
 
+    /// Tells everybody who is listening now.
+    async fn announce(&self, news: News) -> Result<(), Error>;
+
+    /// What is announced from here on.
+    async fn listen(&self) -> Result<Box<dyn Listener>, Error>;
+
+    /// Why publishers have to wait at present, if they do.
+    fn trouble(&self) -> Option<Trouble> {
+        None
+    }
+
     /// Publishes, waiting for room as long as it takes: back-pressure.
     async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
         let message = Arc::new(message);
@@ -51,11 +64,35 @@ pub trait Broker: Send + Sync + 'static {
 /// One subscription. Dropping it returns what was not acknowledged to the queue.
 #[async_trait]
 pub trait Consumer: Send + Sync {
-    /// The next delivery; none once the queue is gone.
-    async fn next(&mut self) -> Option<Delivery>;
+    /// The next delivery; none once the queue is gone. After an error nothing more comes: what was
+    /// not acknowledged belongs to somebody else, and whoever goes on subscribes anew.
+    async fn next(&mut self) -> Result<Option<Delivery>, Error>;
 
     /// Says that the work of a delivery is safe.
     async fn ack(&self, delivery: DeliveryTag) -> Result<(), Error>;
+}
+
+/// A place where news arrive.
+#[async_trait]
+pub trait Listener: Send {
+    /// The next news. After an error some may have been missed.
+    async fn next(&mut self) -> Result<News, Error>;
+}
+
+/// What everybody may want to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    Opened(SessionId),
+    Closed(SessionId),
+}
+
+/// What keeps publishers waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No connection to the broker.
+    Away,
+    /// The broker takes nothing: it is short of memory or disk.
+    Blocked,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +127,16 @@ pub enum Error {
     OverQuota { queue: String, bytes_max: usize },
     #[error("delivery {tag} of queue {queue} is not this consumer's any more")]
     Stale { queue: String, tag: u64 },
+    #[error("lost the connection to the broker: {reason}")]
+    Lost { reason: String },
+    #[error("no broker at {address} for {seconds} s: {reason}")]
+    Away { address: String, seconds: u64, reason: String },
+    #[error("the broker refuses: {reason}")]
+    Refused { reason: String },
+    #[error("queue {queue} holds something that is not a message: {reason}")]
+    Garbage { queue: String, reason: String },
+    #[error("a message of {bytes} bytes for queue {queue}; {bytes_max} are the most")]
+    TooLarge { queue: String, bytes: usize, bytes_max: usize },
 }
 
 impl Coded for Error {
@@ -99,10 +146,24 @@ impl Coded for Error {
             Error::NoQueue { .. } => "CDL-4002",
             Error::OverQuota { .. } => "CDL-4003",
             Error::Stale { .. } => "CDL-4004",
+            Error::Lost { .. } => "CDL-4005",
+            Error::Away { .. } => "CDL-4006",
+            Error::Refused { .. } => "CDL-4007",
+            Error::Garbage { .. } => "CDL-4008",
+            Error::TooLarge { .. } => "CDL-4009",
         }
     }
 
     fn is_retryable(&self) -> bool {
-        matches!(self, Error::Full { .. })
+        match self {
+            Error::Full { .. } | Error::Stale { .. } | Error::Lost { .. } | Error::Away { .. } => {
+                true
+            }
+            Error::NoQueue { .. }
+            | Error::OverQuota { .. }
+            | Error::Refused { .. }
+            | Error::Garbage { .. }
+            | Error::TooLarge { .. } => false,
+        }
     }
 }

@@ -8,14 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use caudal_core::Message;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 
 use crate::queue::{ConsumerId, Queue, Refusal};
-use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, QueueKind};
+use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, News, QueueKind};
 
-#[derive(Default)]
+/// News that may wait for a slow listener; older ones are lost to it.
+const NEWS_WAITING_MAX: usize = 64;
+
 pub struct MemoryBroker {
     queues: Mutex<HashMap<String, Arc<Shared>>>,
+    news: broadcast::Sender<News>,
     faults: Option<Mutex<(Faults, fastrand::Rng)>>,
 }
 
@@ -36,6 +39,16 @@ struct Shared {
     arrived: Notify,
     /// Something may be accepted from a publisher.
     left: Notify,
+}
+
+impl Default for MemoryBroker {
+    fn default() -> Self {
+        Self {
+            queues: Mutex::default(),
+            news: broadcast::Sender::new(NEWS_WAITING_MAX),
+            faults: None,
+        }
+    }
 }
 
 impl MemoryBroker {
@@ -132,6 +145,23 @@ impl Broker for Arc<MemoryBroker> {
         };
         Ok(Box::new(MemoryConsumer { broker: Arc::clone(self), shared, id, prefetch }))
     }
+
+    async fn announce(&self, news: News) -> Result<(), Error> {
+        // Nobody may be listening.
+        let _ = self.news.send(news);
+        Ok(())
+    }
+
+    async fn listen(&self) -> Result<Box<dyn Listener>, Error> {
+        Ok(Box::new(self.news.subscribe()))
+    }
+}
+
+#[async_trait]
+impl Listener for broadcast::Receiver<News> {
+    async fn next(&mut self) -> Result<News, Error> {
+        self.recv().await.map_err(|error| Error::Lost { reason: error.to_string() })
+    }
 }
 
 struct MemoryConsumer {
@@ -143,7 +173,7 @@ struct MemoryConsumer {
 
 #[async_trait]
 impl Consumer for MemoryConsumer {
-    async fn next(&mut self) -> Option<Delivery> {
+    async fn next(&mut self) -> Result<Option<Delivery>, Error> {
         loop {
             // Registered before the look, so that nothing that arrives in between is missed.
             let arrived = self.shared.arrived.notified();
@@ -151,10 +181,10 @@ impl Consumer for MemoryConsumer {
             arrived.as_mut().enable();
             {
                 let mut state = lock(&self.shared.state);
-                let queue = state.as_mut()?;
+                let Some(queue) = state.as_mut() else { return Ok(None) };
                 if let Some(delivery) = queue.deliver(self.id, self.prefetch, self.broker.pick()) {
                     self.shared.left.notify_waiters();
-                    return Some(delivery);
+                    return Ok(Some(delivery));
                 }
             }
             arrived.await;

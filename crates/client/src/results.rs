@@ -17,7 +17,7 @@ pub async fn read(session: Arc<Session>, query: QueryId, events: Sender<Event>) 
     // A run that is being given up has no queue and needs no answer.
     let Ok(mut consumer) = session.result(query).await else { return };
     let mut answer = Answer::new(&session, query);
-    while let Some(delivery) = consumer.next().await {
+    while let Ok(Some(delivery)) = consumer.next().await {
         let message = Arc::unwrap_or_clone(delivery.message);
         let rows = match answer.take(message) {
             Ok(rows) => rows,

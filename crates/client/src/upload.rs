@@ -65,7 +65,7 @@ impl Sending {
                 let _ = self.events.send(Event::Rejected(self.table, parsed.rejects)).await;
             }
             let number = self.number(parsed.number)?;
-            let fragment = TableFragment { table: self.table, number, batch: parsed.batch };
+            let fragment = TableFragment::new(self.table, number, parsed.batch);
             self.session.put(fragment).await?;
         }
         Ok(())

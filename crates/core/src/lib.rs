@@ -7,6 +7,7 @@ pub mod limits;
 pub mod message;
 pub mod queues;
 pub mod tracker;
+pub mod wire;
 
 pub use error::{Code, Coded};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};

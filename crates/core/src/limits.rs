@@ -16,6 +16,12 @@ pub const SHARD_QUEUE_MESSAGES_MAX: usize = 64;
 /// Bytes of one message: what one fragment sends to one shard is divided into parts of this size.
 pub const MESSAGE_BYTES: usize = 8 << 20;
 
+/// Bytes of one message on the wire, whatever it holds: below what every broker takes.
+pub const WIRE_BYTES_MAX: usize = 15 << 20;
+
+/// Memory that the rows of one message may take once they are decompressed.
+pub const BATCH_MEMORY_BYTES_MAX: usize = 256 << 20;
+
 /// Deliveries a consumer holds unacknowledged.
 pub const PREFETCH_MESSAGES: usize = 16;
 

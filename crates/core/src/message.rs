@@ -1,6 +1,8 @@
 //! What travels between clients, workers and shards.
 
 use arrow::array::RecordBatch;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::tracker::Part;
@@ -24,6 +26,8 @@ pub struct TableFragment {
     pub table: TableId,
     pub number: u32,
     pub batch: RecordBatch,
+    /// The batch as an Arrow IPC stream, where it came as one: need not be encoded again.
+    pub encoded: Option<Bytes>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,10 +48,16 @@ pub struct Section {
 }
 
 /// Why a query failed, in a form that crosses processes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub code: String,
     pub message: String,
+}
+
+impl TableFragment {
+    pub fn new(table: TableId, number: u32, batch: RecordBatch) -> Self {
+        Self { table, number, batch, encoded: None }
+    }
 }
 
 impl Message {

@@ -12,12 +12,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ids::{Attempt, FragmentId, Source};
 
 /// Which part of a fragment's attempt a message is: `index` of `count`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     pub attempt: Attempt,
     pub index: u32,

@@ -46,7 +46,7 @@ impl Session {
     pub async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error> {
         if count == 0 {
             let batch = RecordBatch::new_empty(Arc::clone(&self.plan.table(table).schema));
-            self.put(TableFragment { table, number: 0, batch }).await?;
+            self.put(TableFragment::new(table, 0, batch)).await?;
         }
         let count = count.max(1);
         let source = Source::Table(table);

@@ -19,7 +19,7 @@ pub async fn serve(worker: Worker) -> Result<(), Error> {
 
 async fn serve_until_gone(worker: Worker) -> Result<(), Error> {
     let mut consumer = worker.broker.consume(&worker.queues.map(), PREFETCH).await?;
-    while let Some(delivery) = consumer.next().await {
+    while let Some(delivery) = consumer.next().await? {
         take(&worker, consumer.as_ref(), delivery).await?;
     }
     Ok(())

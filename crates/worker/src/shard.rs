@@ -42,7 +42,7 @@ async fn serve_until_gone(worker: Worker, id: ShardId) -> Result<(), Error> {
     loop {
         tokio::select! {
             delivery = consumer.next() => {
-                let Some(delivery) = delivery else { break };
+                let Some(delivery) = delivery? else { break };
                 let worker = &owner.worker;
                 Worker::count(&worker.counts.redelivered, u64::from(delivery.redelivered));
                 if matches!(delivery.message.as_ref(), Message::Baton) {

@@ -48,7 +48,7 @@ async fn a_growing_count_is_answered_when_it_crosses_the_line() {
     let put = async |table: usize, number: usize| {
         let batch = tables[table].fragments[number].clone();
         let (table, number) = (TableId::from(table), u32::try_from(number).unwrap());
-        session.put(TableFragment { table, number, batch }).await.unwrap();
+        session.put(TableFragment::new(table, number, batch)).await.unwrap();
     };
     put(0, 0).await;
     session.end_table(0.into(), 1).await.unwrap();

@@ -63,7 +63,7 @@ pub async fn sabotage(broker: Arc<dyn Broker>, queues: Queues, plan: Arc<Session
     for _ in 0..SPOILED_MAX {
         // The run may be over at any time.
         let Ok(mut consumer) = broker.consume(&queues.map(), 1).await else { return };
-        let Some(delivery) = consumer.next().await else { return };
+        let Ok(Some(delivery)) = consumer.next().await else { return };
         let Message::Table(fragment) = delivery.message.as_ref() else { continue };
         if spoil(broker.as_ref(), &queues, &engine, fragment, &mut rng).await.is_err() {
             return;

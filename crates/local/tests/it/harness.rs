@@ -138,7 +138,7 @@ async fn upload(session: Arc<caudal_gateway::Session>, tables: Vec<Table>) -> Re
                 needs.columns.iter().map(|column| batch.column(*column).clone()).collect();
             let schema = Arc::clone(&needs.schema);
             let batch = RecordBatch::try_new_with_options(schema, columns, &options).unwrap();
-            let put = session.put(TableFragment { table: id, number, batch }).await;
+            let put = session.put(TableFragment::new(id, number, batch)).await;
             // Queries that have failed already may have ended the session.
             if put.is_err() {
                 return Ok(());

@@ -1,0 +1,319 @@
+//! Messages as bytes: the bodies of a broker's messages and of a journal's records.
+//!
+//! ```text
+//! "CDL1" | length of the header, u32 LE | header, JSON | the header's batches: Arrow IPC streams
+//! ```
+//!
+//! Rows travel as Arrow IPC streams, compressed with LZ4, each with its schema: whoever has a message
+//! can read it. Nothing that comes in is trusted: lengths are checked before anything is allocated.
+
+use arrow::array::RecordBatch;
+use arrow::buffer::Buffer;
+use arrow::error::ArrowError;
+use arrow::ipc::reader::StreamDecoder;
+use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
+use arrow::ipc::{CompressionType, root_as_message};
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
+use crate::limits;
+use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
+use crate::tracker::Part;
+
+const MAGIC: &[u8; 4] = b"CDL1";
+const PREFIX_BYTES: usize = 8;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("it does not begin like a message of this version")]
+    NotOurs,
+    #[error("it ends before its header says it should")]
+    Truncated,
+    #[error("its header is not what it should be: {0}")]
+    Header(#[from] serde_json::Error),
+    #[error("its rows are not Arrow: {0}")]
+    Arrow(#[from] ArrowError),
+    #[error("its rows would take {bytes} bytes of memory; {bytes_max} are the most")]
+    TooLarge { bytes: u64, bytes_max: u64 },
+}
+
+/// What precedes the rows of a message.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Header {
+    Table { table: TableId, number: u32, rows_bytes: u64 },
+    Part { id: FragmentId, part: Part, end: Option<u32>, sections: Vec<SectionHeader> },
+    End { source: Source, count: u32 },
+    Baton,
+    Failed { query: QueryId, failure: Failure },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SectionHeader {
+    stage: StageId,
+    rows_bytes: u64,
+}
+
+pub fn encode(message: &Message) -> Result<Bytes, Error> {
+    match message {
+        Message::Table(TableFragment { table, number, batch, encoded }) => {
+            let rows = match encoded {
+                Some(rows) => rows.clone(),
+                None => encode_batches(std::slice::from_ref(batch))?,
+            };
+            let rows_bytes = rows.len() as u64;
+            frame(&Header::Table { table: *table, number: *number, rows_bytes }, &[rows])
+        }
+        Message::Part(FragmentPart { id, part, end, sections }) => {
+            let (sections, rows) = encode_sections(sections)?;
+            frame(&Header::Part { id: *id, part: *part, end: *end, sections }, &rows)
+        }
+        Message::End { source, count } => {
+            frame(&Header::End { source: *source, count: *count }, &[])
+        }
+        Message::Baton => frame(&Header::Baton, &[]),
+        Message::Failed { query, failure } => {
+            frame(&Header::Failed { query: *query, failure: failure.clone() }, &[])
+        }
+    }
+}
+
+pub fn decode(body: Bytes) -> Result<Message, Error> {
+    let (header, mut rest) = unframe(body)?;
+    Ok(match header {
+        Header::Table { table, number, rows_bytes } => {
+            let batch = one_batch(take(&mut rest, rows_bytes)?)?;
+            Message::Table(TableFragment { table, number, batch, encoded: None })
+        }
+        Header::Part { id, part, end, sections } => {
+            let sections = decode_sections(sections, &mut rest)?;
+            Message::Part(FragmentPart { id, part, end, sections })
+        }
+        Header::End { source, count } => Message::End { source, count },
+        Header::Baton => Message::Baton,
+        Header::Failed { query, failure } => Message::Failed { query, failure },
+    })
+}
+
+fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
+    let rows: Vec<_> = sections
+        .iter()
+        .map(|section| encode_batches(&section.batches))
+        .collect::<Result<_, _>>()?;
+    let headers = sections.iter().zip(&rows).map(|(section, rows)| SectionHeader {
+        stage: section.stage,
+        rows_bytes: rows.len() as u64,
+    });
+    Ok((headers.collect(), rows))
+}
+
+fn decode_sections(sections: Vec<SectionHeader>, rest: &mut Bytes) -> Result<Vec<Section>, Error> {
+    let mut decoded = vec![];
+    for SectionHeader { stage, rows_bytes } in sections {
+        decoded.push(Section { stage, batches: decode_batches(take(rest, rows_bytes)?)? });
+    }
+    Ok(decoded)
+}
+
+/// Puts a header before some bodies.
+pub fn frame(header: &impl Serialize, bodies: &[Bytes]) -> Result<Bytes, Error> {
+    let header = serde_json::to_vec(header)?;
+    let bodies_bytes: usize = bodies.iter().map(Bytes::len).sum();
+    let mut framed = Vec::with_capacity(PREFIX_BYTES + header.len() + bodies_bytes);
+    framed.extend_from_slice(MAGIC);
+    let length = u32::try_from(header.len()).expect("headers are far below 4 GiB");
+    framed.extend_from_slice(&length.to_le_bytes());
+    framed.extend_from_slice(&header);
+    for body in bodies {
+        framed.extend_from_slice(body);
+    }
+    Ok(framed.into())
+}
+
+/// The header, and what follows it.
+pub fn unframe<H: DeserializeOwned>(mut framed: Bytes) -> Result<(H, Bytes), Error> {
+    if framed.get(..MAGIC.len()) != Some(MAGIC) {
+        return Err(Error::NotOurs);
+    }
+    let length = framed.get(MAGIC.len()..PREFIX_BYTES).ok_or(Error::Truncated)?;
+    let length = u32::from_le_bytes(length.try_into().expect("four bytes"));
+    let mut rest = framed.split_off(PREFIX_BYTES);
+    let header = take(&mut rest, u64::from(length))?;
+    Ok((serde_json::from_slice(&header)?, rest))
+}
+
+/// Splits the next `bytes` off.
+pub fn take(rest: &mut Bytes, bytes: u64) -> Result<Bytes, Error> {
+    let bytes = usize::try_from(bytes).map_err(|_| Error::Truncated)?;
+    if bytes > rest.len() {
+        return Err(Error::Truncated);
+    }
+    Ok(rest.split_to(bytes))
+}
+
+/// Batches of one schema as an IPC stream; nothing at all where there is no batch.
+pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
+    let Some(first) = batches.first() else { return Ok(Bytes::new()) };
+    let options =
+        IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
+    let mut writer = StreamWriter::try_new_with_options(vec![], &first.schema(), options)?;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    Ok(writer.into_inner()?.into())
+}
+
+pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
+    check_memory(&stream)?;
+    let mut decoder = StreamDecoder::new();
+    let mut buffer = Buffer::from(stream);
+    let mut batches = vec![];
+    while !buffer.is_empty() {
+        batches.extend(decoder.decode(&mut buffer)?);
+    }
+    decoder.finish()?;
+    Ok(batches)
+}
+
+/// The only batch of a stream.
+pub fn one_batch(stream: Bytes) -> Result<RecordBatch, Error> {
+    let mut batches = decode_batches(stream)?;
+    match batches.len() {
+        1 => Ok(batches.remove(0)),
+        count => Err(ArrowError::IpcError(format!("{count} batches instead of one")).into()),
+    }
+}
+
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Adds up what the compressed buffers of a stream say they will take. Only then may they be
+/// decompressed: the decoder allocates what they say.
+fn check_memory(stream: &Bytes) -> Result<(), Error> {
+    let malformed = |what: &str| Error::Arrow(ArrowError::IpcError(what.to_string()));
+    let mut memory_bytes = 0_u64;
+    let mut rest = stream.clone();
+    while !rest.is_empty() {
+        let mut length = take(&mut rest, 4)?;
+        if *length == CONTINUATION {
+            length = take(&mut rest, 4)?;
+        }
+        let length = u32::from_le_bytes(length[..].try_into().expect("four bytes"));
+        if length == 0 {
+            return Ok(());
+        }
+        let metadata = take(&mut rest, u64::from(length))?;
+        let message = root_as_message(&metadata).map_err(|error| malformed(&error.to_string()))?;
+        let body_bytes =
+            u64::try_from(message.bodyLength()).map_err(|_| malformed("a negative length"))?;
+        let body = take(&mut rest, body_bytes)?;
+        let Some(batch) = message.header_as_record_batch() else { continue };
+        if batch.compression().is_none() {
+            continue;
+        }
+        for buffer in batch.buffers().into_iter().flatten() {
+            memory_bytes = memory_bytes.saturating_add(uncompressed_bytes(&body, buffer)?);
+        }
+        if memory_bytes > limits::BATCH_MEMORY_BYTES_MAX as u64 {
+            let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
+            return Err(Error::TooLarge { bytes: memory_bytes, bytes_max });
+        }
+    }
+    Ok(())
+}
+
+/// What the eight bytes before a compressed buffer say.
+fn uncompressed_bytes(body: &Bytes, buffer: &arrow::ipc::Buffer) -> Result<u64, Error> {
+    if buffer.length() == 0 {
+        return Ok(0);
+    }
+    let start = usize::try_from(buffer.offset()).map_err(|_| Error::Truncated)?;
+    let end = start.checked_add(8).ok_or(Error::Truncated)?;
+    let length = body.get(start..end).ok_or(Error::Truncated)?;
+    // -1 says that the buffer was left uncompressed: it takes no more than is here.
+    let length = i64::from_le_bytes(length.try_into().expect("eight bytes"));
+    Ok(u64::try_from(length).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+    use crate::ids::{Attempt, ShardId};
+
+    fn batch() -> RecordBatch {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|_| "same")));
+        RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap()
+    }
+
+    fn messages() -> Vec<Message> {
+        let source = Source::Shard { stage: StageId(3), shard: ShardId(1) };
+        let section = |batches| Section { stage: StageId(3), batches };
+        vec![
+            Message::Table(TableFragment {
+                table: TableId(1),
+                number: 7,
+                batch: batch(),
+                encoded: None,
+            }),
+            Message::Part(FragmentPart {
+                id: FragmentId { source, number: 2 },
+                part: Part { attempt: Attempt(u64::MAX), index: 0, count: 2 },
+                end: Some(3),
+                sections: vec![section(vec![batch(), batch()]), section(vec![])],
+            }),
+            Message::End { source: Source::Table(TableId(0)), count: 9 },
+            Message::Baton,
+            Message::Failed {
+                query: QueryId(1),
+                failure: Failure { code: "CDL-3002".into(), message: "no".into() },
+            },
+        ]
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for message in messages() {
+            let bytes = encode(&message).unwrap();
+            assert_eq!(format!("{:?}", decode(bytes).unwrap()), format!("{message:?}"));
+        }
+    }
+
+    #[test]
+    fn rows_that_came_encoded_are_passed_on_as_they_came() {
+        let encoded = encode_batches(&[batch()]).unwrap();
+        let fragment = |encoded| {
+            Message::Table(TableFragment { table: TableId(0), number: 0, batch: batch(), encoded })
+        };
+        assert_eq!(encode(&fragment(Some(encoded))).unwrap(), encode(&fragment(None)).unwrap());
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for garbage in [&b""[..], b"CDL1", b"GET / HTTP/1.1\r\n", b"CDL1\xff\xff\xff\xff{}"] {
+            assert!(decode(Bytes::from_static(garbage)).is_err());
+        }
+        for message in messages() {
+            let whole = encode(&message).unwrap();
+            for length in 0..whole.len().min(600) {
+                assert!(decode(whole.slice(..length)).is_err(), "{length} of {}", whole.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_claims_too_much_memory_is_refused_before_it_is_allocated() {
+        let honest = encode_batches(&[batch()]).unwrap();
+        let claim = (8000_i64).to_le_bytes();
+        let at = honest.windows(8).position(|bytes| bytes == claim).unwrap();
+        let mut lying = honest.to_vec();
+        lying[at..at + 8].copy_from_slice(&(1_i64 << 60).to_le_bytes());
+        assert!(matches!(decode_batches(lying.into()), Err(Error::TooLarge { .. })));
+    }
+}
