@@ -4,7 +4,10 @@
 pub mod error;
 pub mod ids;
 pub mod limits;
+pub mod manifest;
 pub mod message;
+pub mod objects;
+pub mod protocol;
 pub mod queues;
 pub mod tracker;
 pub mod wire;
@@ -12,5 +15,6 @@ pub mod wire;
 pub use error::{Code, Coded};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
 pub use message::{Failure, FragmentPart, Message, Section, TableFragment};
+pub use objects::Objects;
 pub use queues::Queues;
 pub use tracker::{EndConflict, Offer, Part, Tracker};

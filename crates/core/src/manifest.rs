@@ -1,0 +1,75 @@
+//! What a session is, for every process that takes part in it, and how it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::SessionId;
+use crate::message::Failure;
+
+/// Written once, when the session is opened. Every process plans from it, and arrives at the same
+/// fingerprint or does not take part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub session: SessionId,
+    pub tables: Vec<TableEntry>,
+    pub queries: Vec<QueryEntry>,
+    pub shards: usize,
+    /// What `now()` says: milliseconds since 1970, UTC.
+    pub started_ms: i64,
+    /// The version of the engine that planned it.
+    pub version: String,
+    /// Of the plan, in hexadecimal.
+    pub fingerprint: String,
+    /// SHA-256 of the owner's token, in hexadecimal.
+    pub owner: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableEntry {
+    pub name: String,
+    /// The columns SQL can see: an Arrow schema as an encapsulated IPC message, in base64.
+    pub schema: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryEntry {
+    pub name: String,
+    pub sql: String,
+    /// Values for the `$name` placeholders.
+    #[serde(default)]
+    pub params: Vec<(String, ParamValue)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParamValue {
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Bool(bool),
+}
+
+/// `closed/<id>`: the end of a session, written before anything of it is removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    pub session: SessionId,
+    pub owner: String,
+    /// None: closed by its client.
+    pub failure: Option<Failure>,
+    pub closed_ms: i64,
+}
+
+/// `holds/<epoch>`: a gateway has the session's client. Rewritten with another beat as long as it
+/// does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    pub gateway: String,
+    pub beat: u64,
+}
+
+/// `claims/<worker>`: whether a worker serves the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub worker: String,
+    /// Why it does not.
+    pub refusal: Option<String>,
+}

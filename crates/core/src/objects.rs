@@ -1,0 +1,68 @@
+//! What durable objects are called: the layout of the store that gateways and workers share.
+//!
+//! ```text
+//! slots/<k>                      the session that takes the k-th place of the cluster
+//! sessions/<id>/manifest         what the session is; made once
+//! sessions/<id>/holds/<epoch>    which gateway has the client; the highest epoch counts
+//! sessions/<id>/claims/<worker>  who serves the session, or why it does not
+//! sessions/<id>/marks/<fragment>/<k>   a fragment that was delivered again and is being run
+//! sessions/<id>/shards/<n>/...   the shard's journal and outputs
+//! closed/<id>                    how the session ended; outlives it
+//! ```
+
+use crate::ids::{FragmentId, SessionId, ShardId};
+
+pub const SESSIONS: &str = "sessions";
+pub const SLOTS: &str = "slots";
+pub const CLOSED: &str = "closed";
+
+/// The objects of one session.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    pub session: SessionId,
+}
+
+impl Objects {
+    /// Everything of the session but its tombstone.
+    pub fn folder(&self) -> String {
+        format!("{SESSIONS}/{}", self.session)
+    }
+
+    pub fn manifest(&self) -> String {
+        format!("{}/manifest", self.folder())
+    }
+
+    pub fn holds(&self) -> String {
+        format!("{}/holds", self.folder())
+    }
+
+    /// Zero-padded, so that names are in the order of their epochs.
+    pub fn hold(&self, epoch: u64) -> String {
+        format!("{}/{epoch:020}", self.holds())
+    }
+
+    pub fn claims(&self) -> String {
+        format!("{}/claims", self.folder())
+    }
+
+    pub fn claim(&self, worker: &str) -> String {
+        format!("{}/{worker}", self.claims())
+    }
+
+    pub fn mark(&self, fragment: FragmentId, attempt: u32) -> String {
+        let (source, number) = (fragment.source, fragment.number);
+        format!("{}/marks/{source}-{number}/{attempt}", self.folder())
+    }
+
+    pub fn shard(&self, shard: ShardId) -> String {
+        format!("{}/shards/{}", self.folder(), shard.0)
+    }
+
+    pub fn tombstone(&self) -> String {
+        format!("{CLOSED}/{}", self.session)
+    }
+}
+
+pub fn slot(number: usize) -> String {
+    format!("{SLOTS}/{number:04}")
+}

@@ -1,0 +1,162 @@
+//! What clients and gateways say to each other, beside rows. `docs/protocol.md` has the rules.
+//!
+//! All of it is JSON: in the body of a Flight action, in the command of a descriptor, in the
+//! application metadata of a batch. The token goes in the header `authorization: Bearer ...`; an error
+//! comes with its code in the header [`CODE_HEADER`] and what to do about it in [`HINT_HEADER`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{FragmentId, QueryId, SessionId, Source, TableId};
+use crate::manifest::{QueryEntry, TableEntry};
+use crate::message::Failure;
+use crate::tracker::Part;
+
+pub const CODE_HEADER: &str = "caudal-code";
+/// Base64 of UTF-8, as everything textual in a header.
+pub const HINT_HEADER: &str = "caudal-hint";
+/// On a refusal that time can cure: when to try again.
+pub const RETRY_MS_HEADER: &str = "caudal-retry-ms";
+
+/// Action `open`. Saying it again with the same nonce finds the same session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OpenRequest {
+    /// Random, at least 16 bytes in hexadecimal.
+    pub nonce: String,
+    pub tables: Vec<TableEntry>,
+    pub queries: Vec<QueryEntry>,
+    /// Without it, the gateway chooses.
+    pub shards: Option<usize>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OpenReply {
+    pub session: SessionId,
+    pub tables: Vec<TableNeeds>,
+    pub queries: Vec<QueryShape>,
+    /// In hexadecimal.
+    pub fingerprint: String,
+}
+
+/// What is to be sent of a table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TableNeeds {
+    pub name: String,
+    /// Whether the table is sent at all.
+    pub needed: bool,
+    /// Positions in the table's columns, in this order; the one after the last is the hidden column
+    /// that numbers its rows.
+    pub columns: Vec<usize>,
+    /// The schema of each batch: an encapsulated IPC message, in base64.
+    pub schema: String,
+}
+
+/// What will come back of a query.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct QueryShape {
+    pub name: String,
+    /// The schema of the answer: an encapsulated IPC message, in base64.
+    pub schema: String,
+    /// The answer is complete when each of these is.
+    pub sources: Vec<Source>,
+}
+
+/// The command of a `DoPut` or `DoExchange`: what the stream is for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "stream", rename_all = "snake_case")]
+pub enum StreamCommand {
+    /// `DoPut`: batches of a table, each with [`PutNumber`]; answered with [`PutAck`]s.
+    Table { session: SessionId, table: TableId },
+    /// `DoExchange`: messages of an answer, each with [`ResultItem`]; acknowledged with [`ResultAck`].
+    Result { session: SessionId, query: QueryId },
+    /// `DoExchange`: says that the client is there, as long as it is open; answered with [`Status`].
+    Attach { session: SessionId },
+}
+
+/// With each batch of a table.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PutNumber {
+    pub number: u32,
+}
+
+/// The first so many batches of this stream are safe.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PutAck {
+    pub acked: u64,
+}
+
+/// Action `end`: how many batches a table has.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EndRequest {
+    pub session: SessionId,
+    pub table: TableId,
+    pub count: u32,
+}
+
+/// Actions `close` and `cancel`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionRequest {
+    pub session: SessionId,
+}
+
+/// With each message of an answer. Those with the same fragment and attempt belong together; a
+/// fragment counts once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultItem {
+    /// Its place in this stream, from zero: what a [`ResultAck`] names.
+    pub tag: u64,
+    #[serde(flatten)]
+    pub what: ResultWhat,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ResultWhat {
+    /// The message has rows, or none.
+    Part {
+        id: FragmentId,
+        part: Part,
+        end: Option<u32>,
+    },
+    End {
+        source: Source,
+        count: u32,
+    },
+    Failed {
+        failure: Failure,
+    },
+}
+
+/// The client has taken everything up to and with this tag.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ResultAck {
+    pub tag: u64,
+}
+
+/// How a session is, for a client that waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// What it waits for, most important first, in words.
+    pub waiting_for: Vec<String>,
+    /// Workers that serve the session.
+    pub workers: usize,
+    /// The session has ended so.
+    pub failure: Option<Failure>,
+}
+
+/// Action `sessions`: those of the token.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionsReply {
+    pub sessions: Vec<SessionEntry>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionEntry {
+    pub session: SessionId,
+    pub started_ms: i64,
+    pub queries: Vec<String>,
+    pub tables: Vec<String>,
+    pub shards: usize,
+    /// The gateway that has its client, if one does.
+    pub gateway: Option<String>,
+    pub workers: usize,
+}
