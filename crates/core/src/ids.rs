@@ -60,6 +60,7 @@ impl fmt::Display for SessionId {
 /// Map stages have no state, so what they send keeps the number of the table fragment it was made
 /// of: a table is the source for everything up to the first shards that gather it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     Table(TableId),
     Shard { stage: StageId, shard: ShardId },
