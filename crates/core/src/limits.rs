@@ -22,6 +22,21 @@ pub const WIRE_BYTES_MAX: usize = 15 << 20;
 /// Memory that the rows of one message may take once they are decompressed.
 pub const BATCH_MEMORY_BYTES_MAX: usize = 256 << 20;
 
+/// How long a broker may be away before those who wait for it give up.
+pub const BROKER_AWAY_SECONDS_MAX: u64 = 300;
+
+/// A connection to the broker on which nothing was heard for twice as long is taken for dead.
+pub const BROKER_HEARTBEAT_SECONDS: u16 = 5;
+
+/// Messages of a process on their way to the broker, not yet confirmed.
+pub const PUBLISHES_IN_FLIGHT_MAX: usize = 64;
+
+/// Their bytes.
+pub const PUBLISH_BYTES_IN_FLIGHT_MAX: usize = 64 << 20;
+
+/// A queue that nobody has consumed from for so long was forgotten, and the broker removes it.
+pub const QUEUE_UNUSED_HOURS_MAX: u32 = 24;
+
 /// Deliveries a consumer holds unacknowledged.
 pub const PREFETCH_MESSAGES: usize = 16;
 

@@ -19,4 +19,23 @@ impl Queues {
     pub fn result(&self, query: QueryId) -> String {
         format!("caudal.{}.result.{}", self.session, query.0)
     }
+
+    /// Whether a queue of this name holds results. A broker that refuses a message does not say why;
+    /// the queue's name does.
+    pub fn is_result(queue: &str) -> bool {
+        queue.rsplit('.').nth(1) == Some("result")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_what_a_queue_holds() {
+        let queues = Queues { session: SessionId("result.7".into()) };
+        assert!(Queues::is_result(&queues.result(QueryId(0))));
+        assert!(!Queues::is_result(&queues.map()));
+        assert!(!Queues::is_result(&queues.shard(ShardId(0))));
+    }
 }
