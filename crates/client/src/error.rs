@@ -1,6 +1,6 @@
 //! Why a run ended without its answers.
 
-use caudal_core::{Code, Coded};
+use caudal_core::{Code, Coded, TableId};
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -8,12 +8,13 @@ use tokio::task::JoinError;
 pub enum Error {
     #[error(transparent)]
     Csv(#[from] caudal_csv::Error),
-    #[error(transparent)]
-    Session(#[from] caudal_gateway::Error),
+    /// Of a session in this process.
+    #[error("{0}")]
+    Session(Box<dyn Coded + Send + Sync>),
     #[error("a task of the client died: {0}")]
     Panicked(JoinError),
     #[error("table {table} has more than 2^32 fragments")]
-    TooLarge { table: String },
+    TooLarge { table: TableId },
 }
 
 impl Coded for Error {

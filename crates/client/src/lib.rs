@@ -1,8 +1,12 @@
 //! A client's run: its tables go up as numbered fragments, its answers come back.
+//!
+//! [`run`] knows a session as a [`Service`]; `caudal-local` has one in this process. Either way a fragment keeps its number however often it is sent, and
+//! a message of an answer counts once however often it comes.
 
 mod error;
 pub mod progress;
 mod results;
+pub mod service;
 mod upload;
 
 use std::sync::Arc;
@@ -10,11 +14,12 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use caudal_core::{Failure, QueryId, TableId};
 use caudal_csv::{Reader, Reject};
-use caudal_gateway::Session;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 pub use error::Error;
 pub use progress::Progress;
+pub use service::{Answer, Service};
 
 /// What a run tells whoever started it, as it happens.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub enum Event {
     Done(QueryId, Result<(), Failure>),
     /// Rows of a table that do not fit it.
     Rejected(TableId, Vec<Reject>),
+    /// What the session waits for, in words; nothing, once it goes on.
+    Waiting(Vec<String>),
 }
 
 /// A table to send.
@@ -37,36 +44,38 @@ pub struct Upload {
 const EVENTS_AHEAD: usize = 64;
 
 /// Sends the tables, one after the other, and hands every event to `handle` until all queries are
-/// done. Returns the first error of the upload, or of `handle`.
+/// done. Returns the first error of the upload, of the session, or of `handle`.
 pub async fn run<E: From<Error>>(
-    session: Arc<Session>,
+    service: Arc<dyn Service>,
     uploads: Vec<Upload>,
-    tasks: usize,
+    readers: usize,
     progress: Arc<Progress>,
     mut handle: impl FnMut(Event) -> Result<(), E>,
 ) -> Result<(), E> {
     let (sender, mut events) = mpsc::channel(EVENTS_AHEAD);
-    let mut unanswered = session.plan.queries.len();
-    for query in (0..unanswered).map(QueryId::from) {
-        tokio::spawn(results::read(Arc::clone(&session), query, sender.clone()));
+    // Dropped with the run, whatever ends it: no task outlives what it works for.
+    let mut tasks = JoinSet::new();
+    for query in (0..service.sources().len()).map(QueryId::from) {
+        tasks.spawn(results::read(Arc::clone(&service), query, sender.clone()));
     }
-    let mut uploading = tokio::spawn(upload::all(session, uploads, tasks, progress, sender));
-    let mut uploaded = false;
-    while unanswered > 0 || !uploaded {
+    tasks.spawn(upload::all(Arc::clone(&service), uploads, readers, progress, sender));
+    let mut known = vec![];
+    loop {
         tokio::select! {
-            Some(event) = events.recv() => {
-                unanswered -= usize::from(matches!(event, Event::Done(..)));
-                handle(event)?;
-            }
-            ended = &mut uploading, if !uploaded => {
-                ended.map_err(Error::Panicked)??;
-                uploaded = true;
+            event = events.recv() => match event {
+                Some(event) => handle(event)?,
+                // Every task has ended, and all that they said is handled.
+                None => break,
+            },
+            Some(ended) = tasks.join_next() => ended.map_err(Error::Panicked)??,
+            waiting = service.waiting_for(&known) => {
+                known = waiting?;
+                handle(Event::Waiting(known.clone()))?;
             }
         }
     }
-    // What the upload said last may still be waiting.
-    while let Ok(event) = events.try_recv() {
-        handle(event)?;
+    while let Some(ended) = tasks.join_next().await {
+        ended.map_err(Error::Panicked)??;
     }
     Ok(())
 }

@@ -4,84 +4,85 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_core::{
-    EndConflict, Failure, FragmentPart, Message, Offer, QueryId, Section, Source, Tracker,
-};
-use caudal_gateway::Session;
+use caudal_core::protocol::ResultWhat;
+use caudal_core::{EndConflict, Failure, FragmentId, Offer, Part, QueryId, Source, Tracker};
 use tokio::sync::mpsc::Sender;
 
-use crate::Event;
+use crate::{Error, Event, Service};
 
 /// Reads until the answer is complete, the query has failed, or nobody listens.
-pub async fn read(session: Arc<Session>, query: QueryId, events: Sender<Event>) {
-    // A run that is being given up has no queue and needs no answer.
-    let Ok(mut consumer) = session.result(query).await else { return };
-    let mut answer = Answer::new(&session, query);
-    while let Ok(Some(delivery)) = consumer.next().await {
-        let message = Arc::unwrap_or_clone(delivery.message);
-        let rows = match answer.take(message) {
+pub async fn read(
+    service: Arc<dyn Service>,
+    query: QueryId,
+    events: Sender<Event>,
+) -> Result<(), Error> {
+    let mut messages = service.answer(query).await?;
+    let mut seen = Seen::new(service.sources()[query.index()].clone());
+    while !seen.is_complete() {
+        let (what, rows) = messages.next().await?;
+        let rows = match seen.take(what, rows) {
             Ok(rows) => rows,
-            Err(failure) => {
-                let _ = events.send(Event::Done(query, Err(failure))).await;
-                return;
-            }
+            Err(failure) => return Ok(tell(&events, Event::Done(query, Err(failure))).await),
         };
         for batch in rows {
-            if events.send(Event::Rows(query, batch)).await.is_err() {
-                return;
-            }
+            tell(&events, Event::Rows(query, batch)).await;
         }
-        if consumer.ack(delivery.tag).await.is_err() {
-            return;
-        }
-        if answer.is_complete() {
-            let _ = events.send(Event::Done(query, Ok(()))).await;
-            return;
-        }
+        messages.taken().await?;
     }
+    Ok(tell(&events, Event::Done(query, Ok(()))).await)
+}
+
+/// A run that nobody listens to any more is about to end, and this task with it.
+async fn tell(events: &Sender<Event>, event: Event) {
+    let _ = events.send(event).await;
 }
 
 /// What has been seen of a query's answer.
-struct Answer {
-    tracker: Tracker<Vec<Section>>,
+struct Seen {
+    tracker: Tracker<Vec<RecordBatch>>,
     sources: Vec<Source>,
     /// Fragments of a single source are handed on by number: that is how an order survives.
     next_number: u32,
     early: BTreeMap<u32, Vec<RecordBatch>>,
 }
 
-impl Answer {
-    fn new(session: &Session, query: QueryId) -> Self {
-        let plan = &session.plan;
-        Self {
-            tracker: Tracker::default(),
-            sources: plan.stage(plan.query(query).root).sources(plan.shards),
-            next_number: 0,
-            early: BTreeMap::new(),
-        }
+impl Seen {
+    fn new(sources: Vec<Source>) -> Self {
+        Self { tracker: Tracker::default(), sources, next_number: 0, early: BTreeMap::new() }
     }
 
-    fn take(&mut self, message: Message) -> Result<Vec<RecordBatch>, Failure> {
-        match message {
-            Message::Part(part) => self.take_part(part).map_err(as_failure),
-            Message::End { source, count } => {
+    /// The rows that can be handed on with this message.
+    fn take(
+        &mut self,
+        what: ResultWhat,
+        rows: Vec<RecordBatch>,
+    ) -> Result<Vec<RecordBatch>, Failure> {
+        match what {
+            ResultWhat::Part { id, part, end } => {
+                self.take_part(id, part, end, rows).map_err(as_failure)
+            }
+            ResultWhat::End { source, count } => {
                 self.tracker.end(source, count).map_err(as_failure)?;
                 Ok(vec![])
             }
-            Message::Failed { failure, .. } => Err(failure),
-            Message::Baton | Message::Table(_) => Ok(vec![]),
+            ResultWhat::Failed { failure } => Err(failure),
         }
     }
 
-    fn take_part(&mut self, part: FragmentPart) -> Result<Vec<RecordBatch>, EndConflict> {
-        let id = part.id;
-        if let Some(count) = part.end {
+    fn take_part(
+        &mut self,
+        id: FragmentId,
+        part: Part,
+        end: Option<u32>,
+        rows: Vec<RecordBatch>,
+    ) -> Result<Vec<RecordBatch>, EndConflict> {
+        if let Some(count) = end {
             self.tracker.end(id.source, count)?;
         }
-        let Offer::Taken(parts) = self.tracker.offer(id, part.part, part.sections)? else {
+        let Offer::Taken(parts) = self.tracker.offer(id, part, rows)? else {
             return Ok(vec![]);
         };
-        let rows = parts.into_iter().flatten().flat_map(|section| section.batches).collect();
+        let rows = parts.into_iter().flatten().collect();
         if !matches!(self.sources[..], [Source::Shard { .. }]) {
             return Ok(rows);
         }

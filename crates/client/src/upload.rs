@@ -5,23 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use caudal_core::{TableFragment, TableId};
 use caudal_csv::Reader;
-use caudal_gateway::Session;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
-use crate::{Error, Event, Progress, Upload};
+use crate::{Error, Event, Progress, Service, Upload};
 
 pub async fn all(
-    session: Arc<Session>,
+    service: Arc<dyn Service>,
     uploads: Vec<Upload>,
-    tasks: usize,
+    readers: usize,
     progress: Arc<Progress>,
     events: Sender<Event>,
 ) -> Result<(), Error> {
     for upload in uploads {
         let table = upload.table;
         let sending = Sending {
-            session: Arc::clone(&session),
+            service: Arc::clone(&service),
             table,
             reader: upload.reader,
             progress: Arc::clone(&progress),
@@ -29,15 +28,15 @@ pub async fn all(
             fragments: Arc::default(),
         };
         let count = Arc::clone(&sending.fragments);
-        let mut readers = JoinSet::new();
-        for _ in 0..tasks {
-            readers.spawn(sending.clone().run());
+        let mut tasks = JoinSet::new();
+        for _ in 0..readers {
+            tasks.spawn(sending.clone().run());
         }
-        while let Some(ended) = readers.join_next().await {
+        while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
         }
         let count = sending.number(count.load(Ordering::Relaxed))?;
-        session.end_table(table, count).await?;
+        service.end_table(table, count).await?;
     }
     Ok(())
 }
@@ -45,7 +44,7 @@ pub async fn all(
 /// One of the tasks that send a table.
 #[derive(Clone)]
 struct Sending {
-    session: Arc<Session>,
+    service: Arc<dyn Service>,
     table: TableId,
     reader: Arc<Reader>,
     progress: Arc<Progress>,
@@ -66,13 +65,12 @@ impl Sending {
             }
             let number = self.number(parsed.number)?;
             let fragment = TableFragment::new(self.table, number, parsed.batch);
-            self.session.put(fragment).await?;
+            self.service.put(fragment).await?;
         }
         Ok(())
     }
 
     fn number(&self, number: u64) -> Result<u32, Error> {
-        let table = || self.session.plan.table(self.table).name.clone();
-        u32::try_from(number).map_err(|_| Error::TooLarge { table: table() })
+        u32::try_from(number).map_err(|_| Error::TooLarge { table: self.table })
     }
 }

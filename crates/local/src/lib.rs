@@ -1,6 +1,8 @@
 //! A whole system in this process: gateway, worker and client, as on a cluster, with nothing
 //! between them but the memory broker.
 
+mod service;
+
 use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
@@ -13,6 +15,8 @@ use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 use tokio::task::JoinError;
+
+use crate::service::{InProcess, session_error};
 
 /// How a run is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +88,7 @@ impl Local {
         let engine = Arc::new(engine);
         let id = SessionId("local".to_string());
         let session = Session::open(id.clone(), plan, Arc::clone(&broker), threads).await;
-        let session = Arc::new(session.map_err(caudal_client::Error::from)?);
+        let session = Arc::new(session.map_err(session_error)?);
         let counts = Arc::new(Counts::default());
         let worker = Worker {
             broker,
@@ -104,8 +108,8 @@ impl Local {
         progress: Arc<Progress>,
         handle: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        let session = Arc::clone(&self.session);
-        let client = caudal_client::run(session, uploads, self.threads, progress, handle);
+        let service = Arc::new(InProcess::new(Arc::clone(&self.session)));
+        let client = caudal_client::run(service, uploads, self.threads, progress, handle);
         tokio::select! {
             ended = client => ended?,
             // A worker outlives its session, unless it has failed.
@@ -116,7 +120,7 @@ impl Local {
 
     /// Removes everything of the session; returns when the worker has noticed.
     pub async fn close(self) -> Result<(), Error> {
-        self.session.close().await.map_err(caudal_client::Error::from)?;
+        self.session.close().await.map_err(session_error)?;
         match self.working.await {
             Ok(Ok(())) => Ok(()),
             ended => Err(died(ended)),

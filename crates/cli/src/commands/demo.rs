@@ -103,7 +103,7 @@ fn answer(job: &Job, settings: &Settings) -> Result<Vec<Answer>, Failed> {
             Event::Rows(query, batch) => answers[query.index()].batches.push(batch),
             Event::Done(query, outcome) => answers[query.index()].outcome = outcome,
             // The generated files have the dirt of the real ones.
-            Event::Rejected(..) => {}
+            Event::Rejected(..) | Event::Waiting(_) => {}
         }
         Ok(())
     }));

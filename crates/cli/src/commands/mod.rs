@@ -41,6 +41,7 @@ fn answer(
                 display.above(|| answers.done(query, outcome))?;
             }
             Event::Rejected(table, rows) => rejects.add(table, &rows)?,
+            Event::Waiting(_) => {}
         }
         Ok(())
     }));

@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
                     Event::Done(query, Err(failure)) => {
                         answers[query.index()] = Err(failure.message)
                     }
-                    Event::Done(_, Ok(())) | Event::Rejected(..) => {}
+                    Event::Done(_, Ok(())) | Event::Rejected(..) | Event::Waiting(_) => {}
                 }
                 Ok(())
             })

@@ -132,6 +132,7 @@ async fn ours(tables: &[TableSpec], shards: usize) -> Vec<Vec<RecordBatch>> {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
                 Event::Done(query, outcome) => outcome.unwrap_or_else(|f| panic!("{query}: {f:?}")),
                 Event::Rejected(_, rejects) => panic!("{rejects:?}"),
+                Event::Waiting(_) => {}
             }
             Ok(())
         })

@@ -1,0 +1,38 @@
+//! What a run needs of whoever serves its session: a gateway somewhere, or a session in this process.
+
+use arrow::array::RecordBatch;
+use async_trait::async_trait;
+use caudal_core::protocol::ResultWhat;
+use caudal_core::{QueryId, Source, TableFragment, TableId};
+
+use crate::Error;
+
+/// An open session, as its client sees it.
+#[async_trait]
+pub trait Service: Send + Sync + 'static {
+    /// Of each query, the sources whose fragments make up its answer.
+    fn sources(&self) -> &[Vec<Source>];
+
+    /// Takes a fragment of a table, waiting for room as long as it takes.
+    async fn put(&self, fragment: TableFragment) -> Result<(), Error>;
+
+    /// Says how many fragments a table has; returns when all of them are safe.
+    async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error>;
+
+    /// The messages of a query's answer.
+    async fn answer(&self, query: QueryId) -> Result<Box<dyn Answer>, Error>;
+
+    /// Returns when the session waits for something else than it is known to, with what that is:
+    /// nothing, if it goes on. Fails when the session has.
+    async fn waiting_for(&self, known: &[String]) -> Result<Vec<String>, Error>;
+}
+
+/// The messages of a query's answer, each at least once, in no order one may rely on.
+#[async_trait]
+pub trait Answer: Send {
+    /// The next message and its rows. A lost stream is resumed, or is an error.
+    async fn next(&mut self) -> Result<(ResultWhat, Vec<RecordBatch>), Error>;
+
+    /// Says that what `next` gave is safe with the client and need not come again.
+    async fn taken(&mut self) -> Result<(), Error>;
+}
