@@ -70,3 +70,16 @@ pub const MEMORY_BYTES_DEFAULT: usize = 4 << 30;
 
 /// Rejected rows described one by one; the rest is counted.
 pub const REJECTS_DESCRIBED_MAX: usize = 10;
+
+/// Bytes of CSV in one fragment on a cluster: what is lost and sent again is less, and several of
+/// them in each queue are little memory.
+pub const CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20;
+
+/// Fragments of a table that a client has sent and that are not yet safe.
+pub const PUT_WINDOW_FRAGMENTS: usize = 16;
+
+/// How long a client goes on without any gateway.
+pub const GATEWAY_AWAY_SECONDS_MAX: u64 = 120;
+
+/// How long a client looks for its first gateway: an address is more likely wrong than away.
+pub const GATEWAY_FIRST_SECONDS_MAX: u64 = 20;
