@@ -9,6 +9,7 @@ pub mod message;
 pub mod objects;
 pub mod protocol;
 pub mod queues;
+pub mod schema;
 pub mod tracker;
 pub mod wire;
 

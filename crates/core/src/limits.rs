@@ -83,3 +83,62 @@ pub const GATEWAY_AWAY_SECONDS_MAX: u64 = 120;
 
 /// How long a client looks for its first gateway: an address is more likely wrong than away.
 pub const GATEWAY_FIRST_SECONDS_MAX: u64 = 20;
+
+/// Tables in one session.
+pub const TABLES_MAX: usize = 256;
+
+/// Sessions of a cluster at the same time, when its operator sets no other number.
+pub const SESSIONS_MAX: usize = 64;
+
+/// When a client that found no room for its session may ask again.
+pub const SESSIONS_RETRY_MS: u64 = 2000;
+
+/// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
+pub const CLUSTER_MAP_THREADS: usize = 16;
+
+/// Rows of one fragment: some types take no bytes for a row.
+pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;
+
+/// How often a gateway writes down that it has a session's client, and looks how the session is.
+pub const HOLD_BEAT_MS: u64 = 1000;
+
+/// How often a gateway looks for sessions without a client, and for what ended ones left.
+pub const JANITOR_TICK_MS: u64 = 1000;
+
+/// How much of the time between two looks counts as watched. What a stopped process, or a store that
+/// did not answer, kept a janitor from seeing does not.
+pub const WATCH_GAP_MS_MAX: u64 = 2000;
+
+/// How long a session may be without its client before it is closed.
+pub const GRACE_SECONDS: u64 = 30;
+
+/// How long a session waits for its first worker.
+pub const UNCLAIMED_SECONDS_MAX: u64 = 120;
+
+/// How long the end of a session is remembered: longer than any process may have been frozen that
+/// still believes in it.
+pub const TOMBSTONE_HOURS: u64 = 24;
+
+/// How often what is remembered is looked through.
+pub const TOMBSTONE_SWEEP_SECONDS: u64 = 3600;
+
+/// Connections to a gateway, and streams on each: a client has one for each of its queries.
+pub const GATEWAY_CONNECTIONS_MAX: usize = 1024;
+pub const GATEWAY_STREAMS_MAX: u32 = 1024;
+
+/// Bytes of the headers of a request to a gateway.
+pub const GATEWAY_HEADER_BYTES_MAX: u32 = 16 << 10;
+
+/// Bytes that a gateway takes from a stream, and from a connection, before it has read them.
+pub const GATEWAY_STREAM_WINDOW_BYTES: u32 = 4 << 20;
+pub const GATEWAY_CONNECTION_WINDOW_BYTES: u32 = 8 << 20;
+
+/// Both ends of a connection ask each other so often whether they are there, and wait so long for the
+/// answer.
+pub const KEEPALIVE_MS: u64 = 5000;
+
+/// How long a new connection may say nothing.
+pub const GATEWAY_FIRST_BYTES_MS: u64 = 10_000;
+
+/// Bytes of each text that goes into the headers of an error.
+pub const ERROR_TEXT_BYTES_MAX: usize = 2 << 10;

@@ -14,6 +14,8 @@ use crate::tracker::Part;
 pub const CODE_HEADER: &str = "caudal-code";
 /// Base64 of UTF-8, as everything textual in a header.
 pub const HINT_HEADER: &str = "caudal-hint";
+/// Where in a query's text the mistake is, drawn; base64 of UTF-8.
+pub const EXCERPT_HEADER: &str = "caudal-excerpt";
 /// On a refusal that time can cure: when to try again.
 pub const RETRY_MS_HEADER: &str = "caudal-retry-ms";
 
@@ -61,6 +63,9 @@ pub struct QueryShape {
 }
 
 /// The command of a `DoPut` or `DoExchange`: what the stream is for.
+///
+/// A client attaches first, and opens the other streams at the same gateway once the first [`Status`]
+/// is there: a later attach, here or elsewhere, ends the results that are being sent to the old one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "stream", rename_all = "snake_case")]
 pub enum StreamCommand {
@@ -84,7 +89,8 @@ pub struct PutAck {
     pub acked: u64,
 }
 
-/// Action `end`: how many batches a table has.
+/// Action `end`: how many batches a table has. Answered with `{}` when everybody who waits for the
+/// table will learn it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EndRequest {
     pub session: SessionId,
@@ -92,7 +98,8 @@ pub struct EndRequest {
     pub count: u32,
 }
 
-/// Actions `close` and `cancel`.
+/// Actions `close` (the client is done) and `cancel` (whoever still waits is told so): answered with
+/// `{}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionRequest {
     pub session: SessionId,

@@ -20,6 +20,13 @@ impl Queues {
         format!("caudal.{}.result.{}", self.session, query.0)
     }
 
+    /// All of them.
+    pub fn all(&self, shards: usize, queries: usize) -> Vec<String> {
+        let shards = (0..shards).map(|shard| self.shard(shard.into()));
+        let results = (0..queries).map(|query| self.result(query.into()));
+        std::iter::once(self.map()).chain(shards).chain(results).collect()
+    }
+
     /// Whether a queue of this name holds results. A broker that refuses a message does not say why;
     /// the queue's name does.
     pub fn is_result(queue: &str) -> bool {

@@ -7,6 +7,8 @@
 //! Rows travel as Arrow IPC streams, compressed with LZ4, each with its schema: whoever has a message
 //! can read it. Nothing that comes in is trusted: lengths are checked before anything is allocated.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::error::ArrowError;
@@ -168,14 +170,24 @@ pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
 
 pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
     check_memory(&stream)?;
-    let mut decoder = StreamDecoder::new();
-    let mut buffer = Buffer::from(stream);
-    let mut batches = vec![];
-    while !buffer.is_empty() {
-        batches.extend(decoder.decode(&mut buffer)?);
-    }
-    decoder.finish()?;
-    Ok(batches)
+    guarded(|| {
+        let mut decoder = StreamDecoder::new();
+        let mut buffer = Buffer::from(stream);
+        let mut batches = vec![];
+        while !buffer.is_empty() {
+            batches.extend(decoder.decode(&mut buffer)?);
+        }
+        decoder.finish()?;
+        Ok(batches)
+    })
+}
+
+/// Decodes what a stranger sent. Arrow panics on some of what it cannot read (a buffer beyond the
+/// body, a type of no width): the stranger's mistake, not the end of this process.
+pub(crate) fn guarded<T>(decode: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    let panicked = |_| ArrowError::IpcError("it is damaged in a way Arrow does not check".into());
+    Ok(decoded.map_err(panicked)??)
 }
 
 /// The only batch of a stream.
@@ -305,6 +317,22 @@ mod tests {
                 assert!(decode(whole.slice(..length)).is_err(), "{length} of {}", whole.len());
             }
         }
+    }
+
+    #[test]
+    fn damaged_rows_are_refused_or_read_but_do_not_panic() {
+        let whole = encode_batches(&[batch()]).unwrap();
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut refused = 0;
+        for _ in 0..3000 {
+            let mut damaged = whole.to_vec();
+            for _ in 0..random.usize(1..4) {
+                let at = random.usize(..damaged.len());
+                damaged[at] = random.u8(..);
+            }
+            refused += u32::from(decode_batches(damaged.into()).is_err());
+        }
+        assert!(refused > 1000, "only {refused}");
     }
 
     #[test]

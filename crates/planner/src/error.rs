@@ -28,6 +28,10 @@ pub enum Error {
     TwoTables { name: String },
     #[error("{is} {what} in one session, where {max} are the most")]
     TooMany { what: &'static str, is: usize, max: usize },
+    #[error("table {table}: its schema is none: {source}")]
+    BadSchema { table: String, source: caudal_core::wire::Error },
+    #[error("the session says it started {ms} ms after 1970, which is no time")]
+    BadStart { ms: i64 },
 }
 
 /// A place in a query's text.
@@ -90,6 +94,8 @@ impl Coded for Error {
             Error::Unsupported { .. } => "CDL-2009",
             Error::TooMany { .. } => "CDL-2010",
             Error::TwoTables { .. } => "CDL-2011",
+            Error::BadSchema { .. } => "CDL-2012",
+            Error::BadStart { .. } => "CDL-2013",
         }
     }
 

@@ -25,6 +25,7 @@ pub mod exchanges;
 pub mod fingerprint;
 pub mod joins;
 pub mod leaf;
+mod manifest;
 mod only_row;
 pub mod region;
 pub mod session;

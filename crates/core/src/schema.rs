@@ -1,0 +1,112 @@
+//! Arrow schemas as text: an encapsulated IPC message, in base64. That is what `pyarrow`'s
+//! `schema.serialize()` gives, too.
+
+use arrow::datatypes::Schema;
+use arrow::error::ArrowError;
+use arrow::ipc::convert::try_schema_from_ipc_buffer;
+use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions, write_message};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::wire::{Error, guarded};
+
+pub fn encode(schema: &Schema) -> Result<String, Error> {
+    Ok(BASE64_STANDARD.encode(encapsulated(schema)?))
+}
+
+/// The schema as the first message of an IPC stream.
+pub fn encapsulated(schema: &Schema) -> Result<Vec<u8>, Error> {
+    let options = IpcWriteOptions::default();
+    let mut dictionaries = DictionaryTracker::new(false);
+    let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+        schema,
+        &mut dictionaries,
+        &options,
+    );
+    let mut bytes = vec![];
+    write_message(&mut bytes, message, &options)?;
+    Ok(bytes)
+}
+
+pub fn decode(text: &str) -> Result<Schema, Error> {
+    let bytes = BASE64_STANDARD
+        .decode(text)
+        .map_err(|error| ArrowError::ParseError(format!("it is not base64: {error}")))?;
+    guarded(|| try_schema_from_ipc_buffer(&bytes))
+}
+
+/// What keeps two schemas from being the same for whoever reads the rows, if anything does: names and
+/// types count, metadata does not, and what may be null may also not be.
+pub fn difference(expected: &Schema, given: &Schema) -> Option<String> {
+    let (columns, given_columns) = (expected.fields().len(), given.fields().len());
+    if columns != given_columns {
+        return Some(format!("{given_columns} columns instead of {columns}"));
+    }
+    let pairs = expected.fields().iter().zip(given.fields());
+    pairs.enumerate().find_map(|(at, (expected, given))| {
+        let name = expected.name();
+        if name != given.name() {
+            return Some(format!("column {at} is {:?} instead of {name:?}", given.name()));
+        }
+        if expected.data_type() != given.data_type() {
+            let (is, should) = (given.data_type(), expected.data_type());
+            return Some(format!("column {name:?} is {is} instead of {should}"));
+        }
+        let nulls = given.is_nullable() && !expected.is_nullable();
+        nulls.then(|| format!("column {name:?} may not be null"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::{DataType, Field};
+
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::new(vec![
+            Field::new("price", DataType::Decimal128(10, 2), false),
+            Field::new("name", DataType::Utf8, true),
+        ])
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        assert_eq!(decode(&encode(&schema()).unwrap()).unwrap(), schema());
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused() {
+        for garbage in ["", "?", "AAAA", "/////wAAAAA=", "/////xAAAAAAAAAAAAAAAAAAAAA="] {
+            assert!(decode(garbage).is_err(), "{garbage}");
+        }
+        // Damage that the format's own verifier does not see: Arrow panics on some of it.
+        let bytes = encapsulated(&schema()).unwrap();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                let _ = decode(&BASE64_STANDARD.encode(damaged));
+            }
+        }
+    }
+
+    #[test]
+    fn a_difference_names_the_column() {
+        let changed = |change: &dyn Fn(&mut Vec<Field>)| {
+            let mut fields: Vec<_> = schema().fields().iter().map(|f| f.as_ref().clone()).collect();
+            change(&mut fields);
+            difference(&schema(), &Schema::new(fields))
+        };
+        assert_eq!(changed(&|_| {}), None);
+        let fewer = changed(&|fields| drop(fields.pop()));
+        assert_eq!(fewer.unwrap(), "1 columns instead of 2");
+        let renamed = changed(&|fields| fields[1].set_name("title"));
+        assert_eq!(renamed.unwrap(), "column 1 is \"title\" instead of \"name\"");
+        let retyped = changed(&|fields| fields[1].set_data_type(DataType::Int64));
+        assert_eq!(retyped.unwrap(), "column \"name\" is Int64 instead of Utf8");
+        let nullable = changed(&|fields| fields[0].set_nullable(true));
+        assert_eq!(nullable.unwrap(), "column \"price\" may not be null");
+        assert_eq!(changed(&|fields| fields[1].set_nullable(false)), None);
+    }
+}
