@@ -3,8 +3,7 @@
 //! - *to one of a group*: a queue with several consumers ([`QueueKind::Work`]);
 //! - *to the owner of a key*: a queue whose consumers stand by for each other
 //!   ([`QueueKind::Shard`]);
-//! - *to the client*: a queue that is never full ([`QueueKind::Result`]).
-//!
+//! - *to the client*: a queue that is never full ([`QueueKind::Result`]);
 //! - *to all*: [`News`], a hint that whoever was not listening has to be able to do without.
 //!
 //! [`rabbitmq`] is the broker of a cluster; [`memory`] is one in this process. The latter promises
@@ -13,14 +12,18 @@
 
 pub mod memory;
 mod queue;
+pub mod rabbitmq;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use caudal_core::{Code, Coded, Message, SessionId};
+use bytes::Bytes;
+use caudal_core::{Code, Coded, Message, SessionId, wire};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use memory::{Faults, MemoryBroker};
+pub use rabbitmq::RabbitBroker;
 
 #[async_trait]
 pub trait Broker: Send + Sync + 'static {
@@ -49,6 +52,15 @@ pub trait Broker: Send + Sync + 'static {
         None
     }
 
+    /// Publishes what has been encoded already, waiting for room.
+    async fn send_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
+        let message = wire::decode(body).map_err(|error| Error::Garbage {
+            queue: queue.to_string(),
+            reason: error.to_string(),
+        })?;
+        self.send(queue, message).await
+    }
+
     /// Publishes, waiting for room as long as it takes: back-pressure.
     async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
         let message = Arc::new(message);
@@ -68,7 +80,8 @@ pub trait Consumer: Send + Sync {
     /// not acknowledged belongs to somebody else, and whoever goes on subscribes anew.
     async fn next(&mut self) -> Result<Option<Delivery>, Error>;
 
-    /// Says that the work of a delivery is safe.
+    /// Says that the work of a delivery is safe. In a queue that is gone there is nothing to say it
+    /// of, which is no error.
     async fn ack(&self, delivery: DeliveryTag) -> Result<(), Error>;
 }
 
@@ -80,7 +93,8 @@ pub trait Listener: Send {
 }
 
 /// What everybody may want to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum News {
     Opened(SessionId),
     Closed(SessionId),
@@ -123,8 +137,8 @@ pub enum Error {
     Full { queue: String },
     #[error("there is no queue {queue}")]
     NoQueue { queue: String },
-    #[error("{queue} holds more than {bytes_max} bytes that nobody has read")]
-    OverQuota { queue: String, bytes_max: usize },
+    #[error("{queue} holds all the bytes it may, and nobody reads them")]
+    OverQuota { queue: String },
     #[error("delivery {tag} of queue {queue} is not this consumer's any more")]
     Stale { queue: String, tag: u64 },
     #[error("lost the connection to the broker: {reason}")]
@@ -137,6 +151,8 @@ pub enum Error {
     Garbage { queue: String, reason: String },
     #[error("a message of {bytes} bytes for queue {queue}; {bytes_max} are the most")]
     TooLarge { queue: String, bytes: usize, bytes_max: usize },
+    #[error("a message for queue {queue} cannot be encoded: {reason}")]
+    Unencodable { queue: String, reason: String },
 }
 
 impl Coded for Error {
@@ -151,6 +167,7 @@ impl Coded for Error {
             Error::Refused { .. } => "CDL-4007",
             Error::Garbage { .. } => "CDL-4008",
             Error::TooLarge { .. } => "CDL-4009",
+            Error::Unencodable { .. } => "CDL-4010",
         }
     }
 
@@ -163,7 +180,8 @@ impl Coded for Error {
             | Error::OverQuota { .. }
             | Error::Refused { .. }
             | Error::Garbage { .. }
-            | Error::TooLarge { .. } => false,
+            | Error::TooLarge { .. }
+            | Error::Unencodable { .. } => false,
         }
     }
 }

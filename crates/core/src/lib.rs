@@ -18,4 +18,4 @@ pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId,
 pub use message::{Failure, FragmentPart, Message, Section, TableFragment};
 pub use objects::Objects;
 pub use queues::Queues;
-pub use tracker::{EndConflict, Offer, Part, Tracker};
+pub use tracker::{EndConflict, Offer, Part, SeenOfSource, Tracker};

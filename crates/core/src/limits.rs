@@ -71,6 +71,65 @@ pub const MEMORY_BYTES_DEFAULT: usize = 4 << 30;
 /// Rejected rows described one by one; the rest is counted.
 pub const REJECTS_DESCRIBED_MAX: usize = 10;
 
+/// Bytes of messages that a shard takes and writes down at once.
+pub const RECORD_BYTES: usize = 16 << 20;
+
+/// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
+pub const SNAPSHOT_RECORDS: u64 = 32;
+
+/// Gathered rows that are written as a snapshot at most: it is made in memory.
+pub const SNAPSHOT_BYTES_MAX: u64 = 128 << 20;
+
+/// Bytes that the journals of a session may take.
+pub const JOURNAL_BYTES_MAX: u64 = 256 << 30;
+
+/// Messages of a committed output that are on their way at the same time.
+pub const OUTPUTS_IN_FLIGHT: usize = 8;
+
+/// Within this time all workers subscribe to a new session's shards, each in its own order.
+pub const SHARD_SPREAD_MS: u64 = 200;
+
+/// A shard's baton is replaced by a new one: well below the half hour after which RabbitMQ takes a
+/// consumer that acknowledges nothing for stuck.
+pub const BATON_RENEW_SECONDS: u64 = 600;
+
+/// Workers that may have died of one fragment before its session fails.
+pub const FRAGMENT_DEATHS_MAX: u32 = 3;
+
+/// Owners that a shard may lose in a row, with work in hand, before its session fails.
+pub const SHARD_DEATHS_MAX: usize = 10;
+
+/// Failures in a row after which a worker gives a session up.
+pub const WORKER_RETRIES_MAX: u32 = 10;
+
+/// How often workers look for sessions of which they have not been told.
+pub const SESSIONS_POLL_MS: u64 = 2000;
+
+/// What a process that is told to leave has to finish what is in hand.
+pub const LEAVE_MS: u64 = 3000;
+
+/// Bytes of one record of a journal: what a loader must be able to hold at once.
+pub const JOURNAL_RECORD_BYTES_MAX: usize = 1 << 30;
+
+/// Records of a journal that are fetched before they are asked for.
+pub const JOURNAL_READ_AHEAD_RECORDS: usize = 4;
+
+/// Output of a stage that is kept within its commit, so that a small one costs one write.
+pub const OUTPUT_INLINE_BYTES: usize = 256 << 10;
+
+/// How long one request to a remote store may take.
+pub const STORE_REQUEST_MS_MAX: u64 = 20_000;
+
+/// How often, and for how long, a request that a remote store could not answer is made again.
+pub const STORE_RETRIES_MAX: usize = 8;
+pub const STORE_RETRY_MS_MAX: u64 = 30_000;
+
+/// How long any call to a remote store may take, with its retries and all the pages of a list.
+pub const STORE_CALL_MS_MAX: u64 = 60_000;
+
+/// Directories that a store remembers to have synced; beyond that it forgets them all.
+pub const STORE_DIRECTORIES_MAX: usize = 4096;
+
 /// Bytes of CSV in one fragment on a cluster: what is lost and sent again is less, and several of
 /// them in each queue are little memory.
 pub const CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20;

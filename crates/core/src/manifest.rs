@@ -56,6 +56,22 @@ pub struct Tombstone {
     /// None: closed by its client.
     pub failure: Option<Failure>,
     pub closed_ms: i64,
+    /// What queues it had: the manifest may be gone before they are.
+    pub shards: usize,
+    pub queries: usize,
+}
+
+impl Tombstone {
+    pub fn of(manifest: &Manifest, failure: Option<Failure>, closed_ms: i64) -> Self {
+        Self {
+            session: manifest.session.clone(),
+            owner: manifest.owner.clone(),
+            failure,
+            closed_ms,
+            shards: manifest.shards,
+            queries: manifest.queries.len(),
+        }
+    }
 }
 
 /// `holds/<epoch>`: a gateway has the session's client. Rewritten with another beat as long as it

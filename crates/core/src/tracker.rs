@@ -54,6 +54,15 @@ pub struct Tracker<P> {
     pending: HashMap<FragmentId, HashMap<Attempt, PendingParts<P>>>,
 }
 
+/// What has been seen of a source, in a form that can be written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenOfSource {
+    pub source: Source,
+    pub end: Option<u32>,
+    /// First and last of each run of numbers.
+    pub numbers: Vec<(u32, u32)>,
+}
+
 #[derive(Debug, Default)]
 struct Seen {
     numbers: RoaringBitmap,
@@ -123,6 +132,50 @@ impl<P> Tracker<P> {
         }
         let whole = attempts.remove(&part.attempt).expect("entered above");
         Ok(whole.parts.into_values().collect())
+    }
+
+    /// Takes note of a whole fragment that was taken in an earlier life.
+    pub fn restore_seen(&mut self, id: FragmentId) {
+        let fresh = self.sources.entry(id.source).or_default().numbers.insert(id.number);
+        assert!(fresh, "taken once: {id}");
+        self.pending.remove(&id);
+    }
+
+    /// What has been seen of each source, in the order of the sources.
+    pub fn seen(&self) -> Vec<SeenOfSource> {
+        let ranges = |numbers: &RoaringBitmap| {
+            let mut ranges: Vec<(u32, u32)> = vec![];
+            for number in numbers {
+                match ranges.last_mut() {
+                    Some((_, last)) if *last + 1 == number => *last = number,
+                    _ => ranges.push((number, number)),
+                }
+            }
+            ranges
+        };
+        let seen = self.sources.iter().map(|(source, seen)| SeenOfSource {
+            source: *source,
+            end: seen.end,
+            numbers: ranges(&seen.numbers),
+        });
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_by_key(|seen| seen.source);
+        seen
+    }
+
+    /// Parts that wait for the others of their attempt, in a fixed order.
+    pub fn pending(&self) -> Vec<(FragmentId, Part, &P)> {
+        let mut pending = vec![];
+        for (id, attempts) in &self.pending {
+            for (attempt, waiting) in attempts {
+                for (index, payload) in &waiting.parts {
+                    let part = Part { attempt: *attempt, index: *index, count: waiting.count };
+                    pending.push((*id, part, payload));
+                }
+            }
+        }
+        pending.sort_by_key(|(id, part, _)| (*id, part.attempt, part.index));
+        pending
     }
 
     /// Takes note of how many fragments a source has. Saying it again is fine.
@@ -219,6 +272,33 @@ mod tests {
             Ok(Offer::Taken(vec!["2a", "2b", "2c"]))
         );
         assert_eq!(tracker.offer(id(0), part(1, 1, 2), "1b"), Ok(Offer::Duplicate));
+    }
+
+    #[test]
+    fn what_was_seen_can_be_written_down_and_restored() {
+        let mut tracker = Tracker::default();
+        for number in [0, 1, 2, 5] {
+            tracker.offer(id(number), whole(1), "").unwrap();
+        }
+        tracker.offer(id(3), part(1, 1, 2), "3b").unwrap();
+        tracker.end(SOURCE, 6).unwrap();
+        let seen = tracker.seen();
+        assert_eq!(seen[0].numbers, [(0, 2), (5, 5)]);
+
+        let mut restored = Tracker::default();
+        for SeenOfSource { source, end, numbers } in &seen {
+            for number in numbers.iter().flat_map(|(first, last)| *first..=*last) {
+                restored.restore_seen(FragmentId { source: *source, number });
+            }
+            end.into_iter().for_each(|end| restored.end(*source, *end).unwrap());
+        }
+        for (id, part, payload) in tracker.pending() {
+            assert_eq!(restored.offer(id, part, *payload), Ok(Offer::Pending));
+        }
+        assert_eq!(restored.offer(id(5), whole(2), ""), Ok(Offer::Duplicate));
+        assert_eq!(restored.offer(id(3), part(1, 0, 2), "3a"), Ok(Offer::Taken(vec!["3a", "3b"])));
+        restored.offer(id(4), whole(9), "").unwrap();
+        assert!(restored.is_complete(SOURCE));
     }
 
     #[test]

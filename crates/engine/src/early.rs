@@ -29,13 +29,18 @@ pub struct Difference<'a> {
 
 impl Said {
     pub fn difference(&self, schema: &SchemaRef) -> Result<Difference<'_>, ArrowError> {
-        let fields = schema.fields().iter();
-        let fields = fields.map(|field| SortField::new(field.data_type().clone())).collect();
-        Ok(Difference {
-            converter: RowConverter::new(fields)?,
-            said: &self.rows,
-            seen: HashMap::new(),
-        })
+        Ok(Difference { converter: converter(schema)?, said: &self.rows, seen: HashMap::new() })
+    }
+
+    /// Remembers rows that were said in an earlier life.
+    pub fn add(&mut self, batches: &[RecordBatch]) -> Result<(), ArrowError> {
+        for batch in batches.iter().filter(|batch| batch.num_columns() > 0) {
+            let rows = converter(&batch.schema())?.convert_columns(batch.columns())?;
+            for row in &rows {
+                *self.rows.entry(row.owned()).or_default() += 1;
+            }
+        }
+        Ok(())
     }
 
     /// The difference, unless nothing has been said and everything is new.
@@ -54,6 +59,11 @@ impl Said {
         );
         self.rows = seen;
     }
+}
+
+fn converter(schema: &SchemaRef) -> Result<RowConverter, ArrowError> {
+    let fields = schema.fields().iter();
+    RowConverter::new(fields.map(|field| SortField::new(field.data_type().clone())).collect())
 }
 
 impl Difference<'_> {
@@ -109,5 +119,9 @@ mod tests {
         assert_eq!(say(&mut said, &[1, 2]), [1, 2]);
         assert_eq!(say(&mut said, &[2, 1, 2, 3]), [2, 3]);
         assert_eq!(say(&mut said, &[3, 2, 2, 1]), Vec::<i64>::new());
+
+        let mut restored = Said::default();
+        restored.add(&[batch(&[1, 2]), batch(&[2, 3])]).unwrap();
+        assert_eq!(say(&mut restored, &[3, 3, 2, 2, 1]), [3]);
     }
 }

@@ -139,6 +139,15 @@ impl Gathered {
         Ok(())
     }
 
+    /// The rows, unless some had to be spilled.
+    pub fn batches_in_memory(&self) -> Option<&[RecordBatch]> {
+        self.spilled.is_empty().then_some(&self.batches)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.memory.size() + self.spilled.iter().map(|spilled| spilled.bytes).sum::<usize>()
+    }
+
     /// Rows in hand now.
     pub fn rows(&self) -> usize {
         self.rows

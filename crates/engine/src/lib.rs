@@ -25,4 +25,4 @@ pub use complete::StageOutput;
 pub use engine::Engine;
 pub use error::Error;
 pub use map::MapOutput;
-pub use shard::Shard;
+pub use shard::{Shard, ShardState, Taken};

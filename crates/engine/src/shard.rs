@@ -1,5 +1,7 @@
 //! One shard: what it has gathered, exactly once, and which of its stages are complete.
 
+mod state;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ use crate::error::Error;
 use crate::gather::Gathered;
 use crate::source::collect;
 
+pub use state::ShardState;
+
 pub struct Shard {
     pub id: ShardId,
     engine: Arc<Engine>,
@@ -26,7 +30,7 @@ pub struct Shard {
     /// Stages of this shard that have not been started.
     waiting: BTreeSet<StageId>,
     early: BTreeMap<StageId, EarlyState>,
-    pub counts: Counts,
+    failures: Vec<(StageId, Error)>,
 }
 
 /// Where a stage that answers early stands.
@@ -37,17 +41,21 @@ struct EarlyState {
     looked_at_rows: usize,
 }
 
-/// What a shard has been through, for reports and for tests that must see a fault happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub taken: u64,
-    pub duplicates: u64,
+/// What became of a part of a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It counts: its fragment is whole, or waits for the other parts.
+    Yes,
+    /// It was here before.
+    Duplicate,
 }
 
 impl Shard {
-    pub fn new(id: ShardId, engine: Arc<Engine>) -> Self {
+    /// A shard that has seen nothing. The stages that are `done` are not run again.
+    pub fn new(id: ShardId, engine: Arc<Engine>, done: &BTreeSet<StageId>) -> Self {
         let stages = engine.plan.stages.iter();
-        let waiting = stages.filter(|stage| stage.runs_on(id)).map(|stage| stage.id).collect();
+        let stages = stages.filter(|stage| stage.runs_on(id)).map(|stage| stage.id);
+        let waiting = stages.filter(|stage| !done.contains(stage)).collect();
         Self {
             id,
             engine,
@@ -55,26 +63,25 @@ impl Shard {
             inputs: BTreeMap::new(),
             waiting,
             early: BTreeMap::new(),
-            counts: Counts::default(),
+            failures: vec![],
         }
     }
 
     /// Takes a part of a fragment, unless it has been taken before.
-    pub async fn take(&mut self, part: FragmentPart) -> Result<(), Error> {
+    pub async fn take(&mut self, part: FragmentPart) -> Result<Taken, Error> {
         if let Some(count) = part.end {
             self.end(part.id.source, count)?;
         }
         match self.tracker.offer(part.id, part.part, part.sections)? {
-            Offer::Pending => {}
-            Offer::Duplicate => self.counts.duplicates += 1,
+            Offer::Pending => Ok(Taken::Yes),
+            Offer::Duplicate => Ok(Taken::Duplicate),
             Offer::Taken(parts) => {
-                self.counts.taken += 1;
                 for section in parts.into_iter().flatten() {
-                    self.gather(section).await?;
+                    self.gather(section).await;
                 }
+                Ok(Taken::Yes)
             }
         }
-        Ok(())
     }
 
     /// Takes note of how many fragments a source has.
@@ -82,14 +89,24 @@ impl Shard {
         Ok(self.tracker.end(source, count)?)
     }
 
-    async fn gather(&mut self, section: Section) -> Result<(), Error> {
+    /// Stages whose rows could not be kept, and why. Whoever reads them will never be complete.
+    pub fn take_failures(&mut self) -> Vec<(StageId, Error)> {
+        std::mem::take(&mut self.failures)
+    }
+
+    async fn gather(&mut self, section: Section) {
         let engine = Arc::clone(&self.engine);
-        let gathered = self
-            .inputs
-            .entry(section.stage)
-            .or_insert_with(|| Gathered::new(&engine, section.stage));
-        let merge = engine.merges.get(&section.stage);
-        Ok(gathered.add(section.batches, merge, &engine).await?)
+        let input = section.stage;
+        if !self.is_needed(input) {
+            return;
+        }
+        let gathered = self.inputs.entry(input).or_insert_with(|| Gathered::new(&engine, input));
+        let merge = engine.merges.get(&input);
+        if let Err(error) = gathered.add(section.batches, merge, &engine).await {
+            self.inputs.remove(&input);
+            self.waiting.retain(|stage| !engine.plan.stage(*stage).inputs.contains(&input));
+            self.failures.push((input, error.into()));
+        }
     }
 
     /// The next stage whose inputs are complete, with what it needs to run. Each comes once.
@@ -187,10 +204,16 @@ impl Shard {
 
     /// Gives up the inputs that no stage waits for any more.
     fn forget_unneeded(&mut self) {
+        let inputs: Vec<StageId> = self.inputs.keys().copied().collect();
+        for input in inputs {
+            if !self.is_needed(input) {
+                self.inputs.remove(&input);
+            }
+        }
+    }
+
+    fn is_needed(&self, input: StageId) -> bool {
         let plan = &self.engine.plan;
-        let waiting = &self.waiting;
-        let needed =
-            |input: &StageId| waiting.iter().any(|stage| plan.stage(*stage).inputs.contains(input));
-        self.inputs.retain(|input, _| needed(input));
+        self.waiting.iter().any(|stage| plan.stage(*stage).inputs.contains(&input))
     }
 }

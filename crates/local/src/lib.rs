@@ -14,6 +14,7 @@ use caudal_planner::SessionPlan;
 use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
+use tokio::sync::watch;
 use tokio::task::JoinError;
 
 use crate::service::{InProcess, session_error};
@@ -96,6 +97,9 @@ impl Local {
             queues: Queues { session: id },
             map_tasks: threads,
             counts: Arc::clone(&counts),
+            durable: None,
+            stop: watch::Sender::new(false).subscribe(),
+            alone: Arc::default(),
         };
         Ok(Self { session, engine, counts, working: tokio::spawn(worker.run()), threads })
     }

@@ -1,6 +1,7 @@
 //! Why a worker stopped serving a session.
 
-use caudal_core::{Code, Coded};
+use caudal_core::{Code, Coded, FragmentId, ShardId, wire};
+use caudal_journal::StoreError;
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -8,14 +9,42 @@ use tokio::task::JoinError;
 pub enum Error {
     #[error(transparent)]
     Broker(#[from] caudal_broker::Error),
+    #[error(transparent)]
+    Journal(#[from] caudal_journal::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("what a shard wrote down cannot be read: {0}")]
+    Record(#[from] wire::Error),
+    #[error(transparent)]
+    Engine(#[from] caudal_engine::Error),
     #[error("a task of the worker died: {0}")]
     Panicked(JoinError),
+    #[error("a queue of the session is gone, though the session is open")]
+    QueueGone,
+    #[error("shard {} was taken over while it was being loaded", shard.0)]
+    Superseded { shard: ShardId },
+    #[error("fragment {fragment} was being run by {deaths} workers when they died")]
+    DeadlyFragment { fragment: FragmentId, deaths: u32 },
+    #[error("{deaths} workers in a row died with shard {} in hand", shard.0)]
+    DeadlyShard { shard: ShardId, deaths: usize },
 }
 
 impl Error {
-    /// The session was closed under the worker: the ordinary end.
-    pub fn is_session_gone(&self) -> bool {
-        matches!(self, Error::Broker(caudal_broker::Error::NoQueue { .. }))
+    pub fn is_queue_gone(&self) -> bool {
+        matches!(self, Error::QueueGone | Error::Broker(caudal_broker::Error::NoQueue { .. }))
+    }
+
+    /// Nothing has failed: a connection was lost, or another worker has taken over.
+    pub fn is_somebody_elses_turn(&self) -> bool {
+        match self {
+            Error::Broker(error) => error.is_retryable(),
+            Error::Journal(error) => {
+                use caudal_journal::Error::{Fenced, Folded, Gone};
+                matches!(error, Fenced { .. } | Folded { .. } | Gone { .. })
+            }
+            Error::Superseded { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -23,7 +52,45 @@ impl Coded for Error {
     fn code(&self) -> Code {
         match self {
             Error::Broker(error) => error.code(),
+            Error::Journal(error) => error.code(),
+            Error::Store(error) => error.code(),
+            Error::Engine(error) => error.code(),
             Error::Panicked(_) => "CDL-5001",
+            Error::Record(_) => "CDL-5006",
+            Error::QueueGone => "CDL-5007",
+            Error::Superseded { .. } => "CDL-5010",
+            Error::DeadlyFragment { .. } => "CDL-5008",
+            Error::DeadlyShard { .. } => "CDL-5009",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Error::Broker(error) => error.hint(),
+            Error::Journal(error) => error.hint(),
+            Error::Store(error) => error.hint(),
+            Error::Engine(error) => error.hint(),
+            Error::DeadlyFragment { .. } | Error::DeadlyShard { .. } => {
+                Some("the workers' logs say what they died of; out of memory, most often".into())
+            }
+            Error::Panicked(_) | Error::Record(_) | Error::QueueGone | Error::Superseded { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Whether starting anew may help.
+    fn is_retryable(&self) -> bool {
+        match self {
+            Error::Broker(error) => error.is_retryable() || self.is_queue_gone(),
+            Error::Journal(error) => error.is_retryable(),
+            Error::Store(error) => error.is_retryable(),
+            Error::QueueGone | Error::Superseded { .. } => true,
+            Error::Engine(_)
+            | Error::Panicked(_)
+            | Error::Record(_)
+            | Error::DeadlyFragment { .. }
+            | Error::DeadlyShard { .. } => false,
         }
     }
 }

@@ -1,11 +1,18 @@
 //! The worker service: maps fragments as they come and owns shards.
 //!
-//! [`Worker::run`] lives as long as its session's queues. Whatever it has taken from a queue it
-//! acknowledges only when what became of it is safe, so it may be dropped at any moment.
+//! - [`Worker`]: one session's work. Lives as long as the session's queues, or until it is told to
+//!   stop. Whatever it has taken from a queue it acknowledges only when what became of it is safe, so
+//!   it may end at any moment;
+//! - [`node`]: a process that serves every session of a cluster.
 
+mod durable;
 mod error;
 mod map;
+mod marks;
+pub mod node;
 mod output;
+mod record;
+mod serve;
 mod shard;
 
 use std::sync::Arc;
@@ -14,11 +21,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use caudal_broker::Broker;
 use caudal_core::{Attempt, Failure, Message, QueryId, Queues};
 use caudal_engine::Engine;
+use tokio::sync::{RwLock, watch};
 use tokio::task::JoinSet;
 
+pub use durable::Durable;
 pub use error::Error;
+use serve::Role;
 
-/// What the tasks of a worker share.
+/// What the tasks of one session share.
 #[derive(Clone)]
 pub struct Worker {
     pub broker: Arc<dyn Broker>,
@@ -27,6 +37,12 @@ pub struct Worker {
     /// Fragments mapped at the same time.
     pub map_tasks: usize,
     pub counts: Arc<Counts>,
+    /// Where state is kept so that it survives this process; none where nothing could outlive it.
+    pub durable: Option<Durable>,
+    /// True once the worker is to leave.
+    pub stop: watch::Receiver<bool>,
+    /// Held by fragments that are being run; all of it by one that has to run alone.
+    pub alone: Arc<RwLock<()>>,
 }
 
 /// What a worker has done, for reports and for tests that must see a fault happen.
@@ -35,17 +51,19 @@ pub struct Counts {
     pub mapped: AtomicU64,
     pub redelivered: AtomicU64,
     pub duplicates: AtomicU64,
+    pub takeovers: AtomicU64,
+    pub fenced: AtomicU64,
 }
 
 impl Worker {
-    /// Serves the session until its queues are gone.
+    /// Serves the session until it is over, or the worker is to leave.
     pub async fn run(self) -> Result<(), Error> {
         let mut tasks = JoinSet::new();
         for _ in 0..self.map_tasks {
-            tasks.spawn(map::serve(self.clone()));
+            tasks.spawn(serve::serve(self.clone(), Role::Map));
         }
         for shard in self.engine.plan.shard_ids() {
-            tasks.spawn(shard::serve(self.clone(), shard));
+            tasks.spawn(serve::serve(self.clone(), Role::Shard(shard)));
         }
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
@@ -56,6 +74,18 @@ impl Worker {
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
         let message = Message::Failed { query, failure };
         Ok(self.broker.send(&self.queues.result(query), message).await?)
+    }
+
+    /// Returns when the worker is to leave.
+    async fn stopped(&self) {
+        // A sender that is gone can tell nobody to stop.
+        if self.stop.clone().wait_for(|stop| *stop).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
     }
 
     fn new_attempt(&self) -> Attempt {

@@ -3,52 +3,80 @@
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Message, Section, Source, TableFragment};
 use caudal_engine::MapOutput;
+use caudal_failpoint as failpoint;
+use futures::future::try_join_all;
+use tracing::info;
 
+use crate::marks::Mark;
 use crate::output::{Sender, split};
 use crate::{Error, Worker};
 
 /// One fragment at a time: the next one may as well go to another worker.
 const PREFETCH: usize = 1;
 
-pub async fn serve(worker: Worker) -> Result<(), Error> {
-    match serve_until_gone(worker).await {
-        Err(error) if error.is_session_gone() => Ok(()),
-        ended => ended,
-    }
-}
-
-async fn serve_until_gone(worker: Worker) -> Result<(), Error> {
+pub async fn serve(worker: &Worker) -> Result<(), Error> {
     let mut consumer = worker.broker.consume(&worker.queues.map(), PREFETCH).await?;
-    while let Some(delivery) = consumer.next().await? {
-        take(&worker, consumer.as_ref(), delivery).await?;
+    loop {
+        let delivery = tokio::select! {
+            delivery = consumer.next() => delivery?,
+            () = worker.stopped() => None,
+        };
+        let Some(delivery) = delivery else { return Ok(()) };
+        take(worker, consumer.as_ref(), delivery).await?;
     }
-    Ok(())
 }
 
 async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> Result<(), Error> {
-    Worker::count(&worker.counts.redelivered, u64::from(delivery.redelivered));
     if let Message::Table(fragment) = delivery.message.as_ref() {
-        let output = worker.engine.map(fragment).await;
-        send(worker, fragment, output).await?;
+        match &worker.durable {
+            Some(durable) if delivery.redelivered => {
+                let id = id_of(fragment);
+                info!(session = %worker.queues.session, fragment = %id, "redelivered");
+                let _all = worker.alone.write().await;
+                let mark = Mark::begin(durable, id).await?;
+                run(worker, fragment).await?;
+                mark.end(durable).await?;
+            }
+            _ => {
+                let _one = worker.alone.read().await;
+                run(worker, fragment).await?;
+            }
+        }
         Worker::count(&worker.counts.mapped, 1);
     }
+    Worker::count(&worker.counts.redelivered, u64::from(delivery.redelivered));
     // Everything that the fragment became is confirmed: only now may it be forgotten.
+    failpoint::hit("map.confirmed");
     Ok(consumer.ack(delivery.tag).await?)
 }
 
+async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
+    failpoint::hit("map.running");
+    let output = worker.engine.map(fragment).await;
+    failpoint::hit("map.before_publish");
+    send(worker, fragment, output).await
+}
+
+/// Failures first: whoever completes a query has to have heard of them.
 async fn send(worker: &Worker, fragment: &TableFragment, output: MapOutput) -> Result<(), Error> {
-    let id = FragmentId { source: Source::Table(fragment.table), number: fragment.number };
     for (query, failure) in output.failures {
         worker.fail(query, failure).await?;
     }
+    let id = id_of(fragment);
     let sender = Sender { worker, id, attempt: worker.new_attempt(), end: None };
-    for (shard, sections) in output.shards {
-        sender.send(&worker.queues.shard(shard), split(sections)).await?;
-    }
-    for (query, batches) in output.results {
+    let shards = output.shards.into_iter();
+    let to_shards = shards.map(|(shard, sections)| (worker.queues.shard(shard), sections));
+    let results = output.results.into_iter();
+    let to_results = results.map(|(query, batches)| {
         let stage = worker.engine.plan.query(query).root;
-        let sections = vec![Section { stage, batches }];
-        sender.send(&worker.queues.result(query), split(sections)).await?;
-    }
-    Ok(())
+        (worker.queues.result(query), vec![Section { stage, batches }])
+    });
+    let sends = to_shards
+        .chain(to_results)
+        .map(async |(queue, sections)| sender.send(&queue, split(sections)).await);
+    try_join_all(sends).await.map(|_| ())
+}
+
+fn id_of(fragment: &TableFragment) -> FragmentId {
+    FragmentId { source: Source::Table(fragment.table), number: fragment.number }
 }

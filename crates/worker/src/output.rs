@@ -2,6 +2,7 @@
 
 use arrow::array::RecordBatch;
 use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
+use futures::future::try_join_all;
 
 use crate::{Error, Worker};
 
@@ -15,14 +16,19 @@ pub struct Sender<'a> {
 impl Sender<'_> {
     /// Returns when all parts are safe.
     pub async fn send(&self, queue: &str, parts: Vec<Vec<Section>>) -> Result<(), Error> {
-        let count = u32::try_from(parts.len()).expect("a fragment has fewer than 2^32 parts");
-        for (index, sections) in (0..).zip(parts) {
-            let part = Part { attempt: self.attempt, index, count };
-            let message =
-                Message::Part(FragmentPart { id: self.id, part, end: self.end, sections });
-            self.worker.broker.send(queue, message).await?;
-        }
+        let messages = self.messages(parts).into_iter();
+        let sends = messages.map(|message| self.worker.broker.send(queue, message));
+        try_join_all(sends).await?;
         Ok(())
+    }
+
+    pub fn messages(&self, parts: Vec<Vec<Section>>) -> Vec<Message> {
+        let count = u32::try_from(parts.len()).expect("a fragment has fewer than 2^32 parts");
+        let parts = (0..).zip(parts).map(|(index, sections)| {
+            let part = Part { attempt: self.attempt, index, count };
+            Message::Part(FragmentPart { id: self.id, part, end: self.end, sections })
+        });
+        parts.collect()
     }
 }
 

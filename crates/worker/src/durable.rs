@@ -1,0 +1,52 @@
+//! What of a session survives its processes, as far as a worker is concerned.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use caudal_core::manifest::{Manifest, Tombstone};
+use caudal_core::{Failure, Objects, limits};
+use caudal_journal::{Store, StoreError};
+use tracing::error;
+
+#[derive(Clone)]
+pub struct Durable {
+    pub store: Arc<dyn Store>,
+    pub objects: Objects,
+    pub manifest: Arc<Manifest>,
+    /// The worker's name in the cluster.
+    pub worker: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionState {
+    Open,
+    Over,
+}
+
+impl Durable {
+    pub async fn session_state(&self) -> Result<SessionState, StoreError> {
+        let over = self.store.get(&self.objects.tombstone()).await?.is_some()
+            || self.store.get(&self.objects.manifest()).await?.is_none();
+        Ok(if over { SessionState::Over } else { SessionState::Open })
+    }
+
+    /// Returns when the session is over.
+    pub async fn wait_until_over(&self) {
+        while !matches!(self.session_state().await, Ok(SessionState::Over)) {
+            tokio::time::sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
+        }
+    }
+
+    /// Ends the session with an error, unless it has ended already. Gateways do the rest.
+    pub async fn fail_session(&self, failure: Failure) -> Result<(), StoreError> {
+        error!(session = %self.objects.session, code = failure.code, "{}", failure.message);
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let tombstone = Tombstone::of(
+            &self.manifest,
+            Some(failure),
+            i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX),
+        );
+        let body = serde_json::to_vec(&tombstone).expect("a tombstone is plain data");
+        self.store.create(&self.objects.tombstone(), body.into()).await.map(|_| ())
+    }
+}

@@ -1,0 +1,207 @@
+//! A process that works for every session of a cluster.
+//!
+//! Sessions are found in the store: when it starts, when one is announced, and every now and then,
+//! because an announcement may be missed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use caudal_broker::{Broker, Listener, News};
+use caudal_core::manifest::{Claim, Manifest};
+use caudal_core::objects::SESSIONS;
+use caudal_core::{Objects, Queues, SessionId, limits};
+use caudal_engine::Engine;
+use caudal_journal::{Store, StoreError};
+use caudal_planner::SessionSpec;
+use tokio::sync::{RwLock, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::{info, warn};
+
+use crate::durable::SessionState;
+use crate::{Counts, Durable, Worker};
+
+/// What one process brings to the cluster.
+#[derive(Clone)]
+pub struct Node {
+    /// Unique among the workers that run at the same time.
+    pub name: String,
+    pub broker: Arc<dyn Broker>,
+    pub store: Arc<dyn Store>,
+    /// Fragments mapped at the same time.
+    pub threads: usize,
+    /// For each session's joins, aggregates and sorts, before they spill.
+    pub memory_bytes: usize,
+    pub counts: Arc<Counts>,
+}
+
+impl Node {
+    /// Works until `stop` says true; then finishes what is in hand and leaves.
+    pub async fn run(self, stop: watch::Receiver<bool>) {
+        let mut serving = Serving { node: self, stop: stop.clone(), sessions: HashMap::new() };
+        let mut poll = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut news = None;
+        let mut stop = stop;
+        loop {
+            tokio::select! {
+                _ = poll.tick() => serving.look_for_sessions().await,
+                heard = hear(&mut news, serving.node.broker.as_ref()) => serving.heed(heard).await,
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
+        }
+        serving.finish().await;
+    }
+}
+
+/// The next news; none when some may have been missed.
+async fn hear(listener: &mut Option<Box<dyn Listener>>, broker: &dyn Broker) -> Option<News> {
+    let listening = match listener {
+        Some(listening) => listening,
+        None => match broker.listen().await {
+            Ok(listening) => listener.insert(listening),
+            Err(error) => {
+                warn!(%error, "cannot listen to announcements");
+                tokio::time::sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
+                return None;
+            }
+        },
+    };
+    match listening.next().await {
+        Ok(news) => Some(news),
+        Err(_) => {
+            *listener = None;
+            None
+        }
+    }
+}
+
+/// The sessions that are being served.
+struct Serving {
+    node: Node,
+    stop: watch::Receiver<bool>,
+    sessions: HashMap<SessionId, JoinHandle<()>>,
+}
+
+impl Serving {
+    async fn heed(&mut self, news: Option<News>) {
+        match news {
+            Some(News::Opened(session)) => self.start(session).await,
+            // Its queues are gone or about to go: nothing of it is worth finishing.
+            Some(News::Closed(session)) => {
+                if let Some(task) = self.sessions.remove(&session) {
+                    task.abort();
+                }
+            }
+            None => self.look_for_sessions().await,
+        }
+    }
+
+    async fn look_for_sessions(&mut self) {
+        self.sessions.retain(|_, task| !task.is_finished());
+        match self.node.store.folders(SESSIONS).await {
+            Ok(sessions) => {
+                for session in sessions {
+                    self.start(SessionId(session)).await;
+                }
+            }
+            Err(error) => warn!(%error, "cannot look for sessions"),
+        }
+    }
+
+    async fn start(&mut self, session: SessionId) {
+        if self.sessions.contains_key(&session) {
+            return;
+        }
+        match self.node.durable(&session).await {
+            Ok(Some(durable)) => {
+                let (node, stop) = (self.node.clone(), self.stop.clone());
+                let task = tokio::spawn(async move { node.serve(durable, stop).await });
+                self.sessions.insert(session, task);
+            }
+            Ok(None) => {}
+            Err(error) => warn!(%session, %error, "cannot read the session's manifest"),
+        }
+    }
+
+    /// Every session has seen the sign to stop; what takes too long is left to others.
+    async fn finish(self) {
+        let all = futures::future::join_all(self.sessions.into_values());
+        if timeout(Duration::from_millis(limits::LEAVE_MS), all).await.is_err() {
+            info!("leaves work unfinished for others");
+        }
+    }
+}
+
+impl Node {
+    /// The session's manifest with what goes with it, if the session is open.
+    async fn durable(&self, session: &SessionId) -> Result<Option<Durable>, StoreError> {
+        let objects = Objects { session: session.clone() };
+        let Some(body) = self.store.get(&objects.manifest()).await? else { return Ok(None) };
+        let manifest: Manifest = match serde_json::from_slice(&body) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                warn!(%session, %error, "the session's manifest cannot be read");
+                return Ok(None);
+            }
+        };
+        let durable = Durable {
+            store: Arc::clone(&self.store),
+            objects,
+            manifest: Arc::new(manifest),
+            worker: self.name.clone(),
+        };
+        let open = durable.session_state().await? == SessionState::Open;
+        Ok(open.then_some(durable))
+    }
+
+    async fn serve(self, durable: Durable, stop: watch::Receiver<bool>) {
+        let session = durable.objects.session.clone();
+        let planned = self.plan(&durable.manifest).await;
+        let claim = Claim { worker: self.name.clone(), refusal: planned.as_ref().err().cloned() };
+        let body = serde_json::to_vec(&claim).expect("a claim is plain data");
+        if let Err(error) = durable.store.put(&durable.objects.claim(&self.name), body.into()).await
+        {
+            warn!(%session, %error, "cannot claim the session");
+        }
+        let engine = match planned {
+            Ok(engine) => engine,
+            Err(reason) => {
+                warn!(%session, reason, "does not take part");
+                // Until the session is over: looking again would change nothing.
+                return durable.wait_until_over().await;
+            }
+        };
+        info!(%session, "serves");
+        let worker = Worker {
+            broker: Arc::clone(&self.broker),
+            engine: Arc::new(engine),
+            queues: Queues { session: session.clone() },
+            map_tasks: self.threads,
+            counts: Arc::clone(&self.counts),
+            durable: Some(durable),
+            stop,
+            alone: Arc::new(RwLock::new(())),
+        };
+        match worker.run().await {
+            Ok(()) => info!(%session, "done"),
+            Err(error) => warn!(%session, %error, "ended"),
+        }
+    }
+
+    /// The same plan as everybody's, or why it is not.
+    async fn plan(&self, manifest: &Manifest) -> Result<Engine, String> {
+        let version = env!("CARGO_PKG_VERSION");
+        if manifest.version != version {
+            return Err(format!("the session is of version {}, not {version}", manifest.version));
+        }
+        let spec = SessionSpec::try_from(manifest).map_err(|error| error.to_string())?;
+        let plan = caudal_planner::plan(&spec).await.map_err(|error| error.to_string())?;
+        let fingerprint = format!("{:032x}", plan.fingerprint);
+        if fingerprint != manifest.fingerprint {
+            return Err(format!("its plan is {fingerprint}, not {}", manifest.fingerprint));
+        }
+        Engine::new(Arc::new(plan), self.memory_bytes).map_err(|error| error.to_string())
+    }
+}

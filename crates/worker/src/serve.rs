@@ -1,0 +1,87 @@
+//! Keeps a role of a worker going: after a lost connection or a lost shard it starts anew, with
+//! nothing remembered; once the session is over it ends.
+
+use std::time::Duration;
+
+use caudal_core::{Coded, Failure, ShardId, limits};
+use tracing::{info, warn};
+
+use crate::durable::{Durable, SessionState};
+use crate::{Error, Worker, map, shard};
+
+/// What a task of a worker does for its session.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    Map,
+    Shard(ShardId),
+}
+
+pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
+    let mut failed_in_a_row = 0;
+    loop {
+        let ended = match role {
+            Role::Map => map::serve(&worker).await,
+            Role::Shard(id) => shard::serve(&worker, id).await,
+        };
+        if worker.is_stopped() {
+            return Ok(());
+        }
+        let Some(durable) = &worker.durable else {
+            return match ended {
+                Err(error) if !error.is_queue_gone() => Err(error),
+                _ => Ok(()),
+            };
+        };
+        match what_now(durable, ended, &mut failed_in_a_row).await {
+            Next::End => return Ok(()),
+            Next::Again => back_off(failed_in_a_row).await,
+        }
+    }
+}
+
+enum Next {
+    End,
+    Again,
+}
+
+/// A queue that is gone, or a fence, is news about the session: the store knows what it means.
+async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: &mut u32) -> Next {
+    let session = &durable.objects.session;
+    match durable.session_state().await {
+        Ok(SessionState::Over) => return Next::End,
+        Ok(SessionState::Open) => {}
+        Err(error) => {
+            warn!(%session, %error, "cannot tell whether the session is open");
+            *failed_in_a_row += 1;
+            return Next::Again;
+        }
+    }
+    let error = match ended {
+        // The stream of deliveries ended without a reason: the queue has been deleted.
+        Ok(()) => Error::QueueGone,
+        Err(error) => error,
+    };
+    if error.is_somebody_elses_turn() {
+        info!(%session, %error, "starting anew");
+        *failed_in_a_row = 0;
+        return Next::Again;
+    }
+    *failed_in_a_row += 1;
+    if error.is_retryable() && *failed_in_a_row < limits::WORKER_RETRIES_MAX {
+        warn!(%session, %error, "starting anew");
+        return Next::Again;
+    }
+    let failure = Failure { code: error.code().to_string(), message: error.to_string() };
+    match durable.fail_session(failure).await {
+        Ok(()) => Next::End,
+        Err(error) => {
+            warn!(%session, %error, "cannot say that the session has failed");
+            Next::Again
+        }
+    }
+}
+
+async fn back_off(failed_in_a_row: u32) {
+    let most_ms = (20 << failed_in_a_row.min(6)).min(1000);
+    tokio::time::sleep(Duration::from_millis(fastrand::u64(most_ms / 2..=most_ms))).await;
+}

@@ -1,0 +1,159 @@
+//! Runs complete stages and publishes what they make.
+//!
+//! Where it has to survive this process, output is committed to the journal first, and what is
+//! published is what was committed: two runs may divide the same rows differently, so whoever finds a
+//! commit publishes that one, never its own.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use caudal_core::wire::{self, frame, unframe};
+use caudal_core::{Failure, FragmentId, Section, ShardId, Source, StageId, limits};
+use caudal_engine::StageOutput;
+use caudal_engine::complete::{Completion, Destination};
+use caudal_failpoint as failpoint;
+use caudal_journal::{Committed, OutputWriter};
+use futures::channel::mpsc;
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+
+use crate::durable::Durable;
+use crate::output::{Sender, split};
+use crate::record::EarlyAnswer;
+use crate::shard::owner::OutputEvent;
+use crate::{Error, Worker};
+
+/// Fragments of output made ahead of their publishing.
+const OUTPUT_AHEAD: usize = 2;
+
+/// What an output is called in the journal.
+pub fn output_key(stage: StageId) -> String {
+    stage.to_string()
+}
+
+/// Before each message of a committed output: where it goes.
+#[derive(Serialize, Deserialize)]
+struct Address {
+    queue: String,
+}
+
+pub async fn run_and_publish(
+    worker: Worker,
+    shard: ShardId,
+    completion: Completion,
+) -> Result<OutputEvent, Error> {
+    let stage = completion.stage;
+    let ran = match worker.durable.clone() {
+        None => run(&worker, shard, completion, To::Broker).await?,
+        Some(durable) => {
+            let folder = durable.objects.shard(shard);
+            let writer = OutputWriter::new(Arc::clone(&durable.store), &folder, &output_key(stage));
+            run_and_commit(&worker, &durable, shard, completion, writer).await?
+        }
+    };
+    if let Err(error) = ran {
+        let failure = Failure::from(&error);
+        for query in worker.engine.plan.stage(stage).queries.clone() {
+            worker.fail(query, failure.clone()).await?;
+        }
+    }
+    Ok(OutputEvent::Stage(stage))
+}
+
+async fn run_and_commit(
+    worker: &Worker,
+    durable: &Durable,
+    shard: ShardId,
+    completion: Completion,
+    mut writer: OutputWriter,
+) -> Result<Result<(), caudal_engine::Error>, Error> {
+    let stage = completion.stage;
+    let ran = run(worker, shard, completion, To::Journal(&mut writer)).await?;
+    if ran.is_ok() {
+        let output = writer.commit().await?;
+        failpoint::hit("shard.committed");
+        tracing::debug!(session = %durable.objects.session, shard = shard.0, %stage, "committed");
+        publish(worker.clone(), stage, output).await?;
+    }
+    Ok(ran)
+}
+
+/// Where output goes as it is made.
+enum To<'a> {
+    Broker,
+    Journal(&'a mut OutputWriter),
+}
+
+/// The inner error is the stage's own: its queries fail, the worker does not.
+async fn run(
+    worker: &Worker,
+    shard: ShardId,
+    completion: Completion,
+    mut to: To<'_>,
+) -> Result<Result<(), caudal_engine::Error>, Error> {
+    let stage = completion.stage;
+    let (sender, mut receiver) = mpsc::channel(OUTPUT_AHEAD);
+    let engine = Arc::clone(&worker.engine);
+    let running = tokio::spawn(async move { engine.complete(completion, sender).await });
+    let attempt = worker.new_attempt();
+    while let Some(StageOutput { to: destination, number, end, batches }) = receiver.next().await {
+        let queue = queue_of(worker, destination);
+        let id = FragmentId { source: Source::Shard { stage, shard }, number };
+        let sender = Sender { worker, id, attempt, end };
+        let parts = split(vec![Section { stage, batches }]);
+        match &mut to {
+            To::Broker => sender.send(&queue, parts).await?,
+            To::Journal(writer) => {
+                for message in sender.messages(parts) {
+                    let message = wire::encode(&message)?;
+                    writer.push(frame(&Address { queue: queue.clone() }, &[message])?).await?;
+                    failpoint::hit("shard.completing");
+                }
+            }
+        }
+    }
+    running.await.map_err(Error::Panicked)
+}
+
+fn queue_of(worker: &Worker, destination: Destination) -> String {
+    match destination {
+        Destination::Shard(shard) => worker.queues.shard(shard),
+        Destination::Client(query) => worker.queues.result(query),
+    }
+}
+
+/// Publishes a committed output, from the journal.
+pub async fn publish(
+    worker: Worker,
+    stage: StageId,
+    output: Committed,
+) -> Result<OutputEvent, Error> {
+    let (worker, output) = (&worker, &output);
+    stream::iter(0..output.len())
+        .map(|index| async move {
+            let (Address { queue }, message): (_, Bytes) = unframe(output.read(index).await?)?;
+            worker.broker.send_encoded(&queue, message).await?;
+            Ok::<_, Error>(())
+        })
+        .buffer_unordered(limits::OUTPUTS_IN_FLIGHT)
+        .try_collect::<()>()
+        .await?;
+    Ok(OutputEvent::Stage(stage))
+}
+
+pub async fn publish_early(
+    worker: Worker,
+    shard: ShardId,
+    early: EarlyAnswer,
+) -> Result<OutputEvent, Error> {
+    let EarlyAnswer { stage, number, batches } = early;
+    let caudal_planner::stage::Output::Result(query) = worker.engine.plan.stage(stage).output
+    else {
+        unreachable!("only answers to clients are given early")
+    };
+    let id = FragmentId { source: Source::Shard { stage, shard }, number };
+    let sender = Sender { worker: &worker, id, attempt: worker.new_attempt(), end: None };
+    let parts = split(vec![Section { stage, batches }]);
+    sender.send(&worker.queues.result(query), parts).await?;
+    Ok(OutputEvent::Other)
+}

@@ -1,0 +1,336 @@
+//! A shard and what its owner has to see to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use caudal_broker::{Consumer, Delivery, DeliveryTag};
+use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits};
+use caudal_engine::{Shard, Taken};
+use caudal_failpoint as failpoint;
+use caudal_journal::{Committed, Journal, Loader, Record as LogRecord, committed};
+use tokio::task::JoinSet;
+use tracing::info;
+
+use crate::durable::Durable;
+use crate::record::{EarlyAnswer, Record, Takeover};
+use crate::shard::complete;
+use crate::{Error, Worker};
+
+pub struct Owner {
+    worker: Worker,
+    shard: Shard,
+    /// None where nothing could outlive this process.
+    journal: Option<Journal>,
+    /// Everything answered early so far: part of a snapshot.
+    early: Vec<EarlyAnswer>,
+    /// Stages whose output is committed: part of a snapshot.
+    done: BTreeSet<StageId>,
+    /// Stages that are running: no snapshot as long as there are any, for their inputs are not in
+    /// the state any more and their outputs not yet in the journal.
+    running: BTreeSet<StageId>,
+    /// Outputs that are being made or published.
+    pub outputs: JoinSet<Result<OutputEvent, Error>>,
+    /// Held until everything is published, so that a successor would find it.
+    baton: Option<DeliveryTag>,
+}
+
+/// What a task that makes or publishes output says at its end.
+pub enum OutputEvent {
+    /// The output of a stage is committed and published, or will never be there.
+    Stage(StageId),
+    Other,
+}
+
+impl Owner {
+    /// Takes the shard up where its journal says it was.
+    pub async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Self, Error> {
+        let mut owner = Self {
+            worker: worker.clone(),
+            shard: Shard::new(id, Arc::clone(&worker.engine), &BTreeSet::new()),
+            journal: None,
+            early: vec![],
+            done: BTreeSet::new(),
+            running: BTreeSet::new(),
+            outputs: JoinSet::new(),
+            baton: None,
+        };
+        if let Some(durable) = worker.durable.clone() {
+            owner.load(&durable, redelivered).await?;
+        }
+        owner.run_complete_stages().await?;
+        Ok(owner)
+    }
+
+    async fn load(&mut self, durable: &Durable, redelivered: bool) -> Result<(), Error> {
+        let folder = durable.objects.shard(self.shard.id);
+        let outputs = committed_outputs(&self.worker, durable, self.shard.id).await?;
+        self.done = outputs.iter().map(|(stage, _)| *stage).collect();
+        self.shard = Shard::new(self.shard.id, Arc::clone(&self.worker.engine), &self.done);
+        let bytes_max = limits::JOURNAL_BYTES_MAX / self.worker.engine.plan.shards as u64;
+        let mut loader = Loader::open(Arc::clone(&durable.store), &folder, bytes_max).await?;
+        let mut deaths = Deaths::default();
+        let mut records = 0;
+        while let Some(LogRecord::Snapshot(body) | LogRecord::Entry(body)) = loader.next().await? {
+            let record = Record::decode(body)?;
+            deaths.see(record.takeover);
+            self.restore(record).await?;
+            records += 1;
+        }
+        let mut journal = loader.into_journal();
+        if redelivered || records > 0 {
+            let (session, shard, deaths) =
+                (&durable.objects.session, self.shard.id, deaths.in_a_row);
+            info!(%session, shard = shard.0, records, deaths, "takes over");
+            Worker::count(&self.worker.counts.takeovers, 1);
+            if deaths >= limits::SHARD_DEATHS_MAX {
+                return Err(Error::DeadlyShard { shard, deaths });
+            }
+            // Also tells a predecessor that is still alive: its next record will fail.
+            let takeover = Takeover { with_work: redelivered, committed: self.done.len() };
+            let record = Record { takeover: Some(takeover), ..Record::default() };
+            journal.append(record.encode()?).await?;
+        }
+        self.journal = Some(journal);
+        self.publish_again(outputs);
+        Ok(())
+    }
+
+    async fn restore(&mut self, record: Record) -> Result<(), Error> {
+        if !record.done.iter().all(|stage| self.done.contains(stage)) {
+            // Committed after we looked: what its inputs were is not here any more.
+            return Err(Error::Superseded { shard: self.shard.id });
+        }
+        self.shard.restore(record.state).await?;
+        for early in record.early {
+            self.shard.restore_early(early.stage, early.number, &early.batches)?;
+            self.early.push(early);
+        }
+        self.tell_failures().await
+    }
+
+    /// What a predecessor may not have published.
+    fn publish_again(&mut self, outputs: Vec<(StageId, Committed)>) {
+        for early in self.early.clone() {
+            self.publish_early(early);
+        }
+        for (stage, output) in outputs {
+            self.outputs.spawn(complete::publish(self.worker.clone(), stage, output));
+        }
+    }
+
+    /// Takes a group of deliveries: into memory, into the journal, and only then are they
+    /// acknowledged.
+    pub async fn take(
+        &mut self,
+        group: Vec<Delivery>,
+        consumer: &dyn Consumer,
+    ) -> Result<(), Error> {
+        let mut record = Record::default();
+        let mut taken = vec![];
+        let (mut redelivered, mut duplicates) = (0, 0);
+        for Delivery { tag, message, redelivered: again } in group {
+            redelivered += u64::from(again);
+            if matches!(message.as_ref(), Message::Baton) {
+                self.hold(tag, consumer).await?;
+                continue;
+            }
+            duplicates +=
+                u64::from(self.take_one(&message, &mut record).await? == Taken::Duplicate);
+            taken.push(tag);
+        }
+        self.report(redelivered, duplicates);
+        self.tell_failures().await?;
+        self.answer_early(&mut record).await?;
+        self.write_down(&record).await?;
+        for tag in taken {
+            consumer.ack(tag).await?;
+        }
+        for early in record.early {
+            self.publish_early(early.clone());
+            if self.journal.is_some() {
+                self.early.push(early);
+            }
+        }
+        self.run_complete_stages().await?;
+        self.snapshot().await
+    }
+
+    async fn take_one(&mut self, message: &Message, record: &mut Record) -> Result<Taken, Error> {
+        match message {
+            Message::Part(part) => {
+                let taken = self.shard.take(part.clone()).await?;
+                if taken == Taken::Yes && self.journal.is_some() {
+                    record.add_part(part.clone());
+                }
+                Ok(taken)
+            }
+            Message::End { source, count } => {
+                self.shard.end(*source, *count)?;
+                record.add_end(*source, *count);
+                Ok(Taken::Yes)
+            }
+            Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
+        }
+    }
+
+    fn report(&self, redelivered: u64, duplicates: u64) {
+        Worker::count(&self.worker.counts.redelivered, redelivered);
+        Worker::count(&self.worker.counts.duplicates, duplicates);
+        if self.journal.is_some() && redelivered + duplicates > 0 {
+            let (session, shard) = (&self.worker.queues.session, self.shard.id.0);
+            info!(%session, shard, redelivered, duplicates, "saw messages again");
+        }
+    }
+
+    async fn write_down(&mut self, record: &Record) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        if record.is_empty() {
+            return Ok(());
+        }
+        failpoint::hit("shard.before_journal");
+        journal.append(record.encode()?).await?;
+        failpoint::hit("shard.journaled");
+        Ok(())
+    }
+
+    /// Keeps the baton. A second one is a repetition of the first.
+    async fn hold(&mut self, baton: DeliveryTag, consumer: &dyn Consumer) -> Result<(), Error> {
+        if let Some(old) = self.baton.replace(baton) {
+            consumer.ack(old).await?;
+        }
+        Ok(())
+    }
+
+    /// A delivery may not stay unacknowledged for ever: a new baton comes before the old one goes.
+    pub fn renew_baton(&mut self) {
+        if self.baton.is_some() {
+            let (worker, queue) = (self.worker.clone(), self.worker.queues.shard(self.shard.id));
+            self.outputs.spawn(async move {
+                worker.broker.send(&queue, Message::Baton).await?;
+                Ok(OutputEvent::Other)
+            });
+        }
+    }
+
+    /// The baton, once everything is published.
+    pub fn give_up_baton(&mut self) -> Option<DeliveryTag> {
+        let finished = self.shard.is_done() && self.outputs.is_empty();
+        if finished { self.baton.take() } else { None }
+    }
+
+    /// What is known already. It goes into the record before it goes out.
+    async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
+        match self.shard.early_answers().await {
+            Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await,
+            Ok(answers) => {
+                let early = answers.into_iter().map(|(stage, answer)| EarlyAnswer {
+                    stage,
+                    number: answer.number,
+                    batches: answer.batches,
+                });
+                record.early.extend(early);
+                Ok(())
+            }
+        }
+    }
+
+    fn publish_early(&mut self, early: EarlyAnswer) {
+        let (worker, shard) = (self.worker.clone(), self.shard.id);
+        self.outputs.spawn(complete::publish_early(worker, shard, early));
+    }
+
+    async fn run_complete_stages(&mut self) -> Result<(), Error> {
+        while let Some(complete) = self.shard.next_complete() {
+            match complete {
+                Ok(completion) => {
+                    failpoint::hit("shard.complete");
+                    self.running.insert(completion.stage);
+                    let (worker, shard) = (self.worker.clone(), self.shard.id);
+                    self.outputs.spawn(complete::run_and_publish(worker, shard, completion));
+                }
+                Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await?,
+            }
+        }
+        Ok(())
+    }
+
+    pub fn output_ended(&mut self, event: OutputEvent) {
+        if let OutputEvent::Stage(stage) = event {
+            self.running.remove(&stage);
+            self.done.insert(stage);
+        }
+    }
+
+    /// Replaces a long journal by a record of what it comes to, where that is shorter.
+    async fn snapshot(&mut self) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let state_bytes = self.shard.gathered_bytes() as u64;
+        let size = journal.size();
+        let is_long =
+            size.entries >= limits::SNAPSHOT_RECORDS && size.entries_bytes >= state_bytes / 2;
+        if !is_long || !self.running.is_empty() || state_bytes > limits::SNAPSHOT_BYTES_MAX {
+            return Ok(());
+        }
+        let Some(state) = self.shard.state() else { return Ok(()) };
+        let done = self.done.iter().copied().collect();
+        let record = Record { state, early: self.early.clone(), done, takeover: None };
+        failpoint::hit("shard.before_snapshot");
+        journal.snapshot(record.encode()?).await?;
+        journal.fold().await?;
+        Ok(())
+    }
+
+    async fn tell_failures(&mut self) -> Result<(), Error> {
+        for (stage, error) in self.shard.take_failures() {
+            self.fail(stage, &Failure::from(&error)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the queries that need a stage. Result queues are never full: this waits for nobody.
+    async fn fail(&self, stage: StageId, failure: &Failure) -> Result<(), Error> {
+        let queries: Vec<QueryId> = self.worker.engine.plan.stage(stage).queries.clone();
+        for query in queries {
+            self.worker.fail(query, failure.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Owners that were lost one after the other, without anything having come of them.
+#[derive(Default)]
+struct Deaths {
+    in_a_row: usize,
+    last: Option<Takeover>,
+}
+
+impl Deaths {
+    fn see(&mut self, takeover: Option<Takeover>) {
+        let got_on = match (self.last, takeover) {
+            (Some(last), Some(takeover)) => last.committed != takeover.committed,
+            (_, takeover) => takeover.is_none(),
+        };
+        if got_on {
+            self.in_a_row = 0;
+        }
+        self.in_a_row += usize::from(takeover.is_some_and(|takeover| takeover.with_work));
+        self.last = takeover;
+    }
+}
+
+/// The stages of a shard whose output has been committed.
+async fn committed_outputs(
+    worker: &Worker,
+    durable: &Durable,
+    shard: ShardId,
+) -> Result<Vec<(StageId, Committed)>, Error> {
+    let folder = durable.objects.shard(shard);
+    let mut outputs = vec![];
+    for stage in worker.engine.plan.stages.iter().filter(|stage| stage.runs_on(shard)) {
+        let key = complete::output_key(stage.id);
+        if let Some(output) = committed(Arc::clone(&durable.store), &folder, &key).await? {
+            outputs.push((stage.id, output));
+        }
+    }
+    Ok(outputs)
+}
