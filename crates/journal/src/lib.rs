@@ -1,5 +1,29 @@
-//! What survives a process: objects in a store, and each shard's journal in them.
+//! What survives a process: objects in a store, and what a shard keeps in them.
+//!
+//! - A [`Store`] holds objects by name. [`open`] finds one by its address: a directory ([`Directory`])
+//!   or an object store ([`Remote`]).
+//! - A [`Journal`] is a shard's numbered records. Creating the next one is the fence between two
+//!   processes that both believe they own the shard. [`Loader`] reads it back.
+//! - An [`OutputWriter`] keeps what a completed stage gives out, and commits it at most once:
+//!   [`Committed`].
 
+mod address;
+mod directory;
+mod error;
+mod journal;
+mod load;
+mod outputs;
+mod record;
+mod remote;
+mod sealed;
 mod store;
 
+pub use address::open;
+pub use directory::Directory;
+pub use error::Error;
+pub use journal::{Journal, Size};
+pub use load::Loader;
+pub use outputs::{Committed, OutputWriter, committed};
+pub use record::Record;
+pub use remote::Remote;
 pub use store::{Created, Store, StoreError};

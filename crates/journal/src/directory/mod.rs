@@ -1,0 +1,278 @@
+//! A store in a local directory, or in one that several machines mount.
+//!
+//! ```text
+//! <root>/sessions/...     objects and folders, by their names
+//! <root>/.parts/<random>  bodies on their way to a name
+//! <root>/.trash/<random>  folders on their way out
+//! ```
+//!
+//! - *whole or absent*: a body is written and synced as a part; only then it gets its name, by a link
+//!   (create) or a rename (put). A part is a file of its own and no `O_TMPFILE`, which cannot be put
+//!   in another's place and which not every file system has.
+//! - *told is durable*: a name is synced before anybody is told of it, by a writer and by a reader:
+//!   the writer may have been killed between the two, and who acts on a record that a power cut then
+//!   takes away loses what it acked.
+//! - *gone at once*: a folder is moved to the trash before what is in it is removed: half a session is
+//!   never seen.
+//! - *nothing is left over*: a part is locked while its writer lives; whoever opens the store removes
+//!   the parts of the dead, and the trash.
+
+mod part;
+mod settled;
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use self::part::Part;
+use self::settled::Settled;
+use crate::store::{Created, Store, StoreError, check_name};
+
+/// How often a write begins again because its folder or its part was removed under it.
+const WRITE_TRIES_MAX: usize = 8;
+
+pub struct Directory {
+    root: Arc<Root>,
+}
+
+impl Directory {
+    /// Opens the store in a directory, which is made if need be, and removes what the dead left.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path = path.into();
+        let name = path.display().to_string();
+        let root = Root::open(path).map_err(|error| failure("open", &name, &error))?;
+        Ok(Self { root: Arc::new(root) })
+    }
+
+    /// Disks are slow: their work is done where it holds nobody up.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        action: &'static str,
+        name: &str,
+        work: impl FnOnce(&Root, &Path) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        check_name(name)?;
+        let root = Arc::clone(&self.root);
+        let path = root.path.join(name);
+        let done = tokio::task::spawn_blocking(move || work(&root, &path)).await;
+        let result = done.unwrap_or_else(|ended| Err(io::Error::other(ended)));
+        result.map_err(|error| failure(action, name, &error))
+    }
+}
+
+#[async_trait]
+impl Store for Directory {
+    async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
+        self.blocking("create", name, move |root, path| root.create(path, &body)).await
+    }
+
+    async fn put(&self, name: &str, body: Bytes) -> Result<(), StoreError> {
+        self.blocking("write", name, move |root, path| root.put(path, &body)).await
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
+        self.blocking("read", name, Root::get).await
+    }
+
+    async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.blocking("list", folder, |root, path| {
+            let mut names = vec![];
+            root.walk(path, &mut names)?;
+            names.sort_unstable();
+            Ok(names)
+        })
+        .await
+    }
+
+    async fn folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.blocking("list", folder, |root, path| {
+            let entries = root.entries(path)?.into_iter();
+            let mut names: Vec<_> =
+                entries.filter(|entry| entry.is_folder).map(|entry| entry.name).collect();
+            names.sort_unstable();
+            Ok(names)
+        })
+        .await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), StoreError> {
+        self.blocking("delete", name, Root::delete).await
+    }
+
+    async fn delete_folder(&self, folder: &str) -> Result<(), StoreError> {
+        self.blocking("delete", folder, Root::delete_folder).await
+    }
+}
+
+/// What the store does, where it may block.
+struct Root {
+    path: PathBuf,
+    parts: PathBuf,
+    trash: PathBuf,
+    settled: Settled,
+}
+
+struct Entry {
+    name: String,
+    is_folder: bool,
+}
+
+impl Root {
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let (parts, trash) = (path.join(".parts"), path.join(".trash"));
+        let settled = Settled::open(path.clone())?;
+        fs::create_dir_all(&parts)?;
+        fs::create_dir_all(&trash)?;
+        part::sweep(&parts)?;
+        for entry in fs::read_dir(&trash)? {
+            remove_trash(&entry?.path());
+        }
+        Ok(Self { path, parts, trash, settled })
+    }
+
+    fn create(&self, path: &Path, body: &[u8]) -> io::Result<Created> {
+        let linked = self.name_part(path, body, |part, path| fs::hard_link(part, path));
+        let created = match linked {
+            Ok(()) => Created::New,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Created::Exists,
+            Err(error) => return Err(error),
+        };
+        caudal_failpoint::hit("store.named");
+        self.settled.settle(folder_of(path))?;
+        Ok(created)
+    }
+
+    fn put(&self, path: &Path, body: &[u8]) -> io::Result<()> {
+        self.name_part(path, body, |part, path| fs::rename(part, path))?;
+        caudal_failpoint::hit("store.named");
+        self.settled.settle(folder_of(path))
+    }
+
+    /// Writes a part and gives it its name. A folder that somebody removes meanwhile is made again:
+    /// whoever removes a session sweeps it once more.
+    fn name_part(
+        &self,
+        path: &Path,
+        body: &[u8],
+        give_name: impl Fn(&Path, &Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut tries_left = WRITE_TRIES_MAX;
+        loop {
+            tries_left -= 1;
+            let written = Part::write(&self.parts, body).and_then(|part| {
+                self.settled.make(folder_of(path))?;
+                give_name(&part.path, path)
+            });
+            match written {
+                Err(error) if error.kind() == ErrorKind::NotFound && tries_left > 0 => {
+                    self.settled.forget(folder_of(path));
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn get(&self, path: &Path) -> io::Result<Option<Bytes>> {
+        let body = match fs::read(path) {
+            Ok(body) => Bytes::from(body),
+            Err(error) if is_absence(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match self.settled.settle(folder_of(path)) {
+            Ok(()) => Ok(Some(body)),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn walk(&self, folder: &Path, names: &mut Vec<String>) -> io::Result<()> {
+        for entry in self.entries(folder)? {
+            let path = folder.join(&entry.name);
+            if entry.is_folder {
+                self.walk(&path, names)?;
+            } else {
+                let name = path.strip_prefix(&self.path).expect("a walk stays below the root");
+                names.push(name.to_string_lossy().into_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in a folder; nothing if it is not there. Names with a dot in front are not ours: NFS
+    /// keeps removed files that somebody has open under such names.
+    fn entries(&self, folder: &Path) -> io::Result<Vec<Entry>> {
+        let read = || {
+            let mut entries = vec![];
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if !name.starts_with('.') {
+                    entries.push(Entry { name, is_folder: entry.file_type()?.is_dir() });
+                }
+            }
+            self.settled.settle(folder)?;
+            Ok(entries)
+        };
+        match read() {
+            Err(error) if is_absence(&error) => Ok(vec![]),
+            entries => entries,
+        }
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path).and_then(|()| self.settled.settle(folder_of(path))) {
+            Err(error) if is_absence(&error) => Ok(()),
+            deleted => deleted,
+        }
+    }
+
+    fn delete_folder(&self, path: &Path) -> io::Result<()> {
+        if !path.is_dir() {
+            return Ok(());
+        }
+        let trash = self.trash.join(format!("{:016x}", fastrand::u64(..)));
+        match fs::rename(path, &trash) {
+            Err(error) if is_absence(&error) => return Ok(()),
+            moved => moved?,
+        }
+        caudal_failpoint::hit("store.trashed");
+        self.settled.forget(path);
+        match self.settled.settle(folder_of(path)) {
+            Err(error) if is_absence(&error) => {}
+            settled => settled?,
+        }
+        remove_trash(&trash);
+        Ok(())
+    }
+}
+
+/// Nobody sees what is in the trash: to fail to remove it is a loss of room until the next start.
+fn remove_trash(trash: &Path) {
+    match fs::remove_dir_all(trash) {
+        Err(error) if !is_absence(&error) => {
+            tracing::warn!(path = %trash.display(), %error, "trash is left until the store is opened");
+        }
+        _ => {}
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().expect("a checked name is below the root")
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    use ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
+}
+
+fn failure(action: &'static str, name: &str, error: &io::Error) -> StoreError {
+    let name = name.to_string();
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { name },
+        _ => StoreError::Failed { action, name, reason: error.to_string() },
+    }
+}

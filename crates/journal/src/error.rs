@@ -1,0 +1,65 @@
+//! Why a journal or an output could not be read or written.
+
+use caudal_core::{Code, Coded};
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What we hold in memory is no longer the truth: drop it and load again.
+    #[error("another process wrote record {number} of {folder}")]
+    Fenced { folder: String, number: u64 },
+    /// What was loaded so far is of no use: drop it and load again.
+    #[error("record {number} of {folder} was folded into a later snapshot while it was loaded")]
+    Folded { folder: String, number: u64 },
+    #[error("{name} would make {bytes} bytes; {bytes_max} are the most")]
+    TooLarge { name: String, bytes: u64, bytes_max: u64 },
+    #[error("{name} is damaged: {reason}")]
+    Corrupt { name: String, reason: String },
+    #[error("{name} is gone: its session was removed")]
+    Gone { name: String },
+}
+
+impl Error {
+    pub(crate) fn corrupt(name: &str, reason: impl ToString) -> Self {
+        Error::Corrupt { name: name.to_string(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn gone(name: &str) -> Self {
+        Error::Gone { name: name.to_string() }
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Store(error) => error.code(),
+            Error::Fenced { .. } => "CDL-7005",
+            Error::Folded { .. } => "CDL-7006",
+            Error::TooLarge { .. } => "CDL-7007",
+            Error::Corrupt { .. } => "CDL-7008",
+            Error::Gone { .. } => "CDL-7009",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Error::Store(error) => error.hint(),
+            Error::TooLarge { .. } => Some("divide the session into more --shards".into()),
+            Error::Corrupt { .. } => Some("check the disk of the store, and run it again".into()),
+            Error::Fenced { .. } | Error::Folded { .. } | Error::Gone { .. } => None,
+        }
+    }
+
+    /// For [`Error::Fenced`] and [`Error::Folded`] the call to make again is the load.
+    fn is_retryable(&self) -> bool {
+        match self {
+            Error::Store(error) => error.is_retryable(),
+            Error::Fenced { .. } | Error::Folded { .. } => true,
+            Error::TooLarge { .. } | Error::Corrupt { .. } | Error::Gone { .. } => false,
+        }
+    }
+}

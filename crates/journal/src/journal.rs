@@ -1,0 +1,162 @@
+//! A shard's journal: numbered records, each created at most once.
+//!
+//! ```text
+//! <folder>/log/00000000000000000000  stub       ┐ folded: part of the snapshot
+//! <folder>/log/00000000000000000001  stub       ┘
+//! <folder>/log/00000000000000000002  snapshot   the base: what the journal starts from
+//! <folder>/log/00000000000000000003  entry
+//! <folder>/log/00000000000000000004  entry      the last: names the base
+//! ```
+//!
+//! The invariants, used by the tests and by whoever relies on a journal:
+//!
+//! - *one writer a number*: a record is created if absent. Who finds its number taken by another is
+//!   [`Error::Fenced`], has written nothing, and loads again.
+//! - *no gaps*: a number is created only by who has read or written the one before it, and never
+//!   freed while the session lives. So the highest number listed has all others below it.
+//! - *written is read*: what [`Journal::append`] has returned from is what every later load sees, in
+//!   the order of the numbers, once. A snapshot stands for all records before it.
+//! - *the last knows the base*: a load that begins after a snapshot was written reads nothing before
+//!   it; so folding touches only what such a load does not read.
+//! - *a stub is seen*: a load that began earlier reads every number from its older base on. Where
+//!   folding was faster it meets a stub, and begins again ([`Error::Folded`]); where it was not, it
+//!   has an older but whole state, and its first write is fenced.
+//!
+//! By the last two any order of folding is right, also when it stops half-way or two processes fold
+//! at once. We fold the **oldest first**: a load that is bound to fail does so at its first read, not
+//! after the last but one; the old snapshot, the largest of all, goes first; and what an interrupted
+//! fold leaves is a range, which the next one finds without looking: each record says up to where
+//! folding had come when it was written.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use caudal_core::limits;
+
+use crate::error::Error;
+use crate::record::{self, Found, Header, Origin, Record};
+use crate::sealed::seal;
+use crate::store::{Created, Store};
+
+/// The end of a journal, where its owner writes. It comes from a [`Loader`](crate::Loader).
+///
+/// After an error it is not known whether the record was written. Writing on is safe: it succeeds,
+/// or it is fenced by our own record.
+pub struct Journal {
+    store: Arc<dyn Store>,
+    folder: String,
+    bytes_max: u64,
+    /// The number of the next record.
+    next: u64,
+    base: u64,
+    folded: u64,
+    size: Size,
+}
+
+/// What a load would have to read, in bytes of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    pub snapshot_bytes: u64,
+    /// Since the snapshot.
+    pub entries: u64,
+    pub entries_bytes: u64,
+}
+
+impl Size {
+    pub fn bytes(&self) -> u64 {
+        self.snapshot_bytes + self.entries_bytes
+    }
+
+    fn of_snapshot(snapshot_bytes: u64) -> Self {
+        Self { snapshot_bytes, ..Self::default() }
+    }
+
+    fn with_entry(self, entry_bytes: u64) -> Self {
+        let entries_bytes = self.entries_bytes + entry_bytes;
+        Self { entries: self.entries + 1, entries_bytes, ..self }
+    }
+}
+
+impl Journal {
+    /// A journal of which nothing has been read yet.
+    pub(crate) fn new(store: Arc<dyn Store>, folder: String, bytes_max: u64, base: u64) -> Self {
+        let size = Size::default();
+        Self { store, folder, bytes_max, next: base, base, folded: 0, size }
+    }
+
+    /// Moves the end behind a record that was read.
+    pub(crate) fn take_over(&mut self, found: &Found) -> Result<(), Error> {
+        let Origin { number, base, folded, .. } = found.origin;
+        if (number, base) != (self.next, self.base) {
+            let reason = format!("it starts from record {base}, the others from {}", self.base);
+            return Err(Error::corrupt(&record::name(&self.folder, number), reason));
+        }
+        self.next += 1;
+        self.folded = folded;
+        self.size = match found.record {
+            Record::Snapshot(_) => Size::of_snapshot(found.object_bytes),
+            Record::Entry(_) => self.size.with_entry(found.object_bytes),
+        };
+        Ok(())
+    }
+
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Writes what is new. Where it does not fit any more, a snapshot may still do.
+    pub async fn append(&mut self, body: Bytes) -> Result<(), Error> {
+        let object = seal(&Header::Entry(self.origin(self.base)), &[body]);
+        let size = self.size.with_entry(object.len() as u64);
+        self.create(object, self.base, size).await?;
+        caudal_failpoint::hit("journal.written");
+        Ok(())
+    }
+
+    /// Writes what stands for all records so far. [`Journal::fold`] then frees their room.
+    pub async fn snapshot(&mut self, body: Bytes) -> Result<(), Error> {
+        let object = seal(&Header::Snapshot(self.origin(self.next)), &[body]);
+        let size = Size::of_snapshot(object.len() as u64);
+        self.create(object, self.next, size).await?;
+        caudal_failpoint::hit("journal.snapshot_written");
+        Ok(())
+    }
+
+    /// Replaces what the last snapshot stands for by stubs. It may be interrupted, and repeated.
+    pub async fn fold(&mut self) -> Result<(), Error> {
+        while self.folded < self.base {
+            self.store.put(&record::name(&self.folder, self.folded), record::stub()).await?;
+            self.folded += 1;
+            caudal_failpoint::hit("journal.folding");
+        }
+        Ok(())
+    }
+
+    fn origin(&self, base: u64) -> Origin {
+        Origin { number: self.next, base, folded: self.folded, writer: fastrand::u64(..) }
+    }
+
+    /// Creates the next record, after which the journal has this base and this size.
+    async fn create(&mut self, object: Bytes, base: u64, size: Size) -> Result<(), Error> {
+        let name = record::name(&self.folder, self.next);
+        check_size(&name, object.len() as u64, limits::JOURNAL_RECORD_BYTES_MAX as u64)?;
+        check_size(&name, size.bytes(), self.bytes_max)?;
+
+        caudal_failpoint::hit("journal.before_write");
+        let created = self.store.create(&name, object.clone()).await?;
+        // The answer to a create that succeeded may have been lost, and the store asked again.
+        let is_ours = created == Created::New || self.store.get(&name).await? == Some(object);
+        if !is_ours {
+            return Err(Error::Fenced { folder: self.folder.clone(), number: self.next });
+        }
+        (self.next, self.base, self.size) = (self.next + 1, base, size);
+        Ok(())
+    }
+}
+
+fn check_size(name: &str, bytes: u64, bytes_max: u64) -> Result<(), Error> {
+    match bytes <= bytes_max {
+        true => Ok(()),
+        false => Err(Error::TooLarge { name: name.to_string(), bytes, bytes_max }),
+    }
+}
