@@ -116,8 +116,8 @@ impl Broker for Arc<MemoryBroker> {
                 // The one that counts is in; a fault that finds no room does not happen.
                 Err(_) if copy > 0 => {}
                 Err(Refusal::Full) => return Err(Error::Full { queue: queue.to_string() }),
-                Err(Refusal::OverQuota { bytes_max }) => {
-                    return Err(Error::OverQuota { queue: queue.to_string(), bytes_max });
+                Err(Refusal::OverQuota) => {
+                    return Err(Error::OverQuota { queue: queue.to_string() });
                 }
             }
         }
@@ -192,11 +192,10 @@ impl Consumer for MemoryConsumer {
     }
 
     async fn ack(&self, tag: DeliveryTag) -> Result<(), Error> {
-        let queue = || self.shared.name.clone();
         let mut state = lock(&self.shared.state);
-        let Some(state) = state.as_mut() else { return Err(Error::NoQueue { queue: queue() }) };
+        let Some(state) = state.as_mut() else { return Ok(()) };
         if !state.ack(self.id, tag) {
-            return Err(Error::Stale { queue: queue(), tag: tag.0 });
+            return Err(Error::Stale { queue: self.shared.name.clone(), tag: tag.0 });
         }
         self.shared.arrived.notify_waiters();
         Ok(())

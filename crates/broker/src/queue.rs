@@ -34,7 +34,7 @@ struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
     Full,
-    OverQuota { bytes_max: usize },
+    OverQuota,
 }
 
 impl Queue {
@@ -69,7 +69,7 @@ impl Queue {
         if let QueueKind::Result { bytes_max } = self.kind
             && self.ready_bytes + bytes > bytes_max
         {
-            return Err(Refusal::OverQuota { bytes_max });
+            return Err(Refusal::OverQuota);
         }
         self.ready.insert(self.next_entry, Entry { message, bytes, redelivered: false });
         self.ready_bytes += bytes;

@@ -1,0 +1,47 @@
+//! Threads of their own for the connections: a process whose every thread computes still answers
+//! the broker's heartbeats.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+const THREADS: usize = 2;
+/// What closing the connections may take when the last user is gone.
+const CLOSE_SECONDS_MAX: u64 = 2;
+
+pub struct Io {
+    /// Always there, until it is dropped.
+    runtime: Option<Runtime>,
+    /// They end when their links are dropped.
+    pub supervisors: Vec<JoinHandle<()>>,
+}
+
+impl Io {
+    pub fn start() -> std::io::Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(THREADS).thread_name("caudal-amqp").enable_all();
+        Ok(Self { runtime: Some(builder.build()?), supervisors: vec![] })
+    }
+
+    pub fn handle(&self) -> &Handle {
+        self.runtime.as_ref().expect("taken by drop alone").handle()
+    }
+}
+
+impl Drop for Io {
+    /// A runtime must not be dropped by a task, and the last user may be one, even of this runtime.
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        let supervisors = std::mem::take(&mut self.supervisors);
+        std::thread::spawn(move || {
+            let ended = async {
+                timeout(Duration::from_secs(CLOSE_SECONDS_MAX), join_all(supervisors)).await
+            };
+            // Whether they closed in time or not, this is the end of them.
+            let _ = runtime.block_on(ended);
+        });
+    }
+}

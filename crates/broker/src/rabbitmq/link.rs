@@ -1,0 +1,273 @@
+//! One connection to the broker, built again whenever it breaks.
+//!
+//! A supervisor owns it: connect, watch, back off, connect. Everybody else waits for it to be there
+//! ([`Link::persist`]). lapin could recover by itself, but then a publish hangs through an outage
+//! and a consumer starts again without saying so; here every break is an error that somebody sees.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use caudal_core::limits;
+use futures::{Stream, StreamExt};
+use lapin::uri::AMQPUri;
+use lapin::{Connection, ConnectionProperties, Event};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::fault::Fault;
+use crate::{Error, Trouble};
+
+/// A broker that takes longer to answer is not one.
+const CONNECT_SECONDS_MAX: u64 = 10;
+/// Pauses between attempts, doubled from the first to the last.
+const PAUSE_MS_MIN: u64 = 50;
+const PAUSE_MS_MAX: u64 = 2000;
+
+#[derive(Clone)]
+pub struct Link {
+    state: watch::Receiver<State>,
+    /// Somebody met an error that the connection itself may not have reported.
+    suspect: Arc<Notify>,
+    address: String,
+    patience: Duration,
+}
+
+#[derive(Clone)]
+enum State {
+    Up(Arc<Connection>),
+    Down { reason: String },
+    Refused { reason: String },
+}
+
+impl Link {
+    /// Starts to connect. The supervisor ends, and closes the connection, when the last clone of
+    /// the link is dropped.
+    pub fn start(
+        runtime: &Handle,
+        uri: AMQPUri,
+        name: &'static str,
+        patience: Duration,
+    ) -> (Self, JoinHandle<()>) {
+        let address = format!("{}:{}", uri.authority.host, uri.authority.port);
+        let (sender, state) = watch::channel(State::Down { reason: "not connected yet".into() });
+        let suspect = Arc::new(Notify::new());
+        let supervisor = runtime.spawn(supervise(uri, name, sender, Arc::clone(&suspect)));
+        (Self { state, suspect, address, patience }, supervisor)
+    }
+
+    /// Attempts something until it is done or refused; a lost connection is waited for. `subject`
+    /// is what an attempt may find missing.
+    pub async fn persist<T, F>(
+        &self,
+        subject: &str,
+        attempt: impl Fn(Arc<Connection>) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let mut deadline = None;
+        let mut pauses = Pauses::default();
+        loop {
+            let connection = self.up(&mut deadline).await?;
+            let reason = match attempt(connection).await {
+                Ok(done) => return Ok(done),
+                Err(Fault::NoQueue) => return Err(Error::NoQueue { queue: subject.to_string() }),
+                Err(Fault::Refused(reason)) => return Err(Error::Refused { reason }),
+                Err(Fault::Lost(reason)) => reason,
+            };
+            tracing::debug!(subject, reason, "lost the broker; trying again");
+            self.suspect.notify_one();
+            if Instant::now() >= *deadline.get_or_insert_with(|| self.deadline()) {
+                return Err(self.away(reason));
+            }
+            sleep(pauses.next()).await;
+        }
+    }
+
+    /// Waits for the connection, up to a deadline that begins with the first wait.
+    pub async fn up(&self, deadline: &mut Option<Instant>) -> Result<Arc<Connection>, Error> {
+        if let State::Up(connection) = &*self.state.borrow()
+            && connection.status().connected()
+        {
+            return Ok(Arc::clone(connection));
+        }
+        let deadline = *deadline.get_or_insert_with(|| self.deadline());
+        let mut state = self.state.clone();
+        let settled = state.wait_for(|state| match state {
+            State::Up(connection) => connection.status().connected(),
+            State::Down { .. } => false,
+            State::Refused { .. } => true,
+        });
+        let settled = timeout_at(deadline, settled).await;
+        match settled.map(|state| state.map(|state| state.clone())) {
+            Ok(Ok(State::Up(connection))) => Ok(connection),
+            Ok(Ok(State::Refused { reason })) => Err(Error::Refused { reason }),
+            Ok(Ok(State::Down { reason })) => Err(self.away(reason)),
+            Ok(Err(closed)) => Err(Error::Lost { reason: closed.to_string() }),
+            Err(_) => Err(self.away(self.last_reason())),
+        }
+    }
+
+    pub fn trouble(&self) -> Option<Trouble> {
+        match &*self.state.borrow() {
+            State::Up(connection) if !connection.status().connected() => Some(Trouble::Away),
+            State::Up(connection) if connection.status().blocked() => Some(Trouble::Blocked),
+            State::Up(_) => None,
+            State::Down { .. } | State::Refused { .. } => Some(Trouble::Away),
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
+    fn last_reason(&self) -> String {
+        match &*self.state.borrow() {
+            State::Up(_) => "the connection keeps breaking".to_string(),
+            State::Down { reason } | State::Refused { reason } => reason.clone(),
+        }
+    }
+
+    fn away(&self, reason: String) -> Error {
+        let seconds = self.patience.as_secs();
+        Error::Away { address: self.address.clone(), seconds, reason }
+    }
+}
+
+async fn supervise(
+    uri: AMQPUri,
+    name: &'static str,
+    state: watch::Sender<State>,
+    suspect: Arc<Notify>,
+) {
+    let mut pauses = Pauses::default();
+    while !state.is_closed() {
+        let found = match connect(&uri, name).await {
+            Ok(connection) => {
+                pauses = Pauses::default();
+                let connection = Arc::new(connection);
+                let events = connection.events_listener();
+                state.send_replace(State::Up(Arc::clone(&connection)));
+                tokio::select! {
+                    reason = broken(&connection, events, &suspect) => State::Down { reason },
+                    () = state.closed() => {
+                        // Nobody is left to be told how it went.
+                        let _ = connection.close(200, "done".into()).await;
+                        return;
+                    }
+                }
+            }
+            Err(Fault::Refused(reason)) => State::Refused { reason },
+            Err(Fault::NoQueue) => State::Refused { reason: "there is no such host".into() },
+            Err(Fault::Lost(reason)) => State::Down { reason },
+        };
+        if let State::Down { reason } | State::Refused { reason } = &found {
+            tracing::debug!(name, reason, "no connection to the broker");
+        }
+        state.send_replace(found);
+        tokio::select! {
+            () = sleep(pauses.next()) => {}
+            () = state.closed() => {}
+        }
+    }
+}
+
+async fn connect(uri: &AMQPUri, name: &'static str) -> Result<Connection, Fault> {
+    let name = format!("caudal {name} {}", std::process::id());
+    let properties = ConnectionProperties::default().with_connection_name(name.into());
+    let connecting = Connection::connect_uri(uri.clone(), properties);
+    match timeout(Duration::from_secs(CONNECT_SECONDS_MAX), connecting).await {
+        Ok(connected) => Ok(connected?),
+        Err(_) => Err(Fault::Lost(format!("no answer for {CONNECT_SECONDS_MAX} s"))),
+    }
+}
+
+/// Returns, with the reason, when the connection is no more.
+async fn broken(
+    connection: &Connection,
+    events: impl Stream<Item = Event>,
+    suspect: &Notify,
+) -> String {
+    let mut events = pin!(events);
+    let mut reason = "closed".to_string();
+    while connection.status().connected() {
+        tokio::select! {
+            event = events.next() => match event {
+                // Also the errors of single channels, which are their users' business.
+                Some(Event::Error(error)) => reason = error.to_string(),
+                Some(_) => {}
+                None => return reason,
+            },
+            () = suspect.notified() => {}
+        }
+    }
+    reason
+}
+
+/// Pauses that grow, each with a random part, so that many who wait do not come at once.
+struct Pauses {
+    next_ms: u64,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self { next_ms: PAUSE_MS_MIN }
+    }
+}
+
+impl Pauses {
+    fn next(&mut self) -> Duration {
+        let pause_ms = fastrand::u64(self.next_ms / 2..=self.next_ms);
+        self.next_ms = (self.next_ms * 2).min(PAUSE_MS_MAX);
+        Duration::from_millis(pause_ms)
+    }
+}
+
+/// Where a URL leads to, with our heartbeat.
+pub fn parse(url: &str) -> Result<AMQPUri, Error> {
+    let mut uri: AMQPUri = url.parse().map_err(|reason| Error::Refused {
+        // The URL itself may hold a password.
+        reason: format!("the broker's URL is not amqp://user:password@host:port/vhost: {reason}"),
+    })?;
+    uri.query.heartbeat = Some(limits::BROKER_HEARTBEAT_SECONDS);
+    Ok(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_a_bound() {
+        let mut pauses = Pauses::default();
+        let all: Vec<_> = (0..20).map(|_| pauses.next().as_millis() as u64).collect();
+        assert!(all[0] <= PAUSE_MS_MIN);
+        assert!(all.iter().all(|pause| *pause <= PAUSE_MS_MAX));
+        assert!(all[19] >= PAUSE_MS_MAX / 2);
+    }
+
+    #[test]
+    fn a_url_that_is_none_is_refused_without_its_password() {
+        let error = parse("http://user:secret@host").unwrap_err();
+        assert!(matches!(error, Error::Refused { .. }));
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever_for_a_broker_that_is_away() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = socket.local_addr().unwrap().port();
+        drop(socket);
+        let uri = parse(&format!("amqp://127.0.0.1:{port}")).unwrap();
+        let (link, _) = Link::start(&Handle::current(), uri, "test", Duration::from_millis(200));
+        assert_eq!(link.trouble(), Some(Trouble::Away));
+        match link.up(&mut None).await {
+            Err(Error::Away { address, .. }) => assert_eq!(address, format!("127.0.0.1:{port}")),
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("somebody else took port {port}"),
+        }
+    }
+}
