@@ -1,6 +1,6 @@
 //! A session's plan together with what it takes to run it: memory, disk, DataFusion's settings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,6 +27,8 @@ pub struct Engine {
     pub(crate) context: Arc<TaskContext>,
     /// How a shard may merge what it gathers of a stage, where it can.
     pub(crate) merges: HashMap<StageId, Merge>,
+    /// Stages whose gathered batches are not joined.
+    pub(crate) batches_to_keep: HashSet<StageId>,
     memory_bytes: usize,
     spilled_bytes: AtomicU64,
 }
@@ -42,11 +44,13 @@ impl Engine {
         let context =
             TaskContext::default().with_session_config(config).with_runtime(Arc::clone(&runtime));
         let merges = crate::merge::find_all(&plan);
+        let batches_to_keep = crate::merge::find_batches_to_keep(&plan);
         Ok(Self {
             plan,
             runtime,
             context: Arc::new(context),
             merges,
+            batches_to_keep,
             memory_bytes,
             spilled_bytes: AtomicU64::new(0),
         })

@@ -23,6 +23,7 @@ use crate::source::SourceExec;
 
 pub struct Gathered {
     schema: SchemaRef,
+    may_join: bool,
     batches: Vec<RecordBatch>,
     rows: usize,
     /// All rows that ever came in.
@@ -60,6 +61,7 @@ impl Gathered {
         let consumer = MemoryConsumer::new(format!("gathered {stage}")).with_can_spill(true);
         Self {
             schema: engine.plan.stage(stage).plan.schema(),
+            may_join: !engine.batches_to_keep.contains(&stage),
             batches: vec![],
             rows: 0,
             rows_added: 0,
@@ -83,7 +85,7 @@ impl Gathered {
             if self.rows >= self.merge_at_rows {
                 self.merge(merge, engine).await?;
             }
-        } else if self.batches.len() >= limits::GATHER_BATCHES_MAX {
+        } else if self.may_join && self.batches.len() >= limits::GATHER_BATCHES_MAX {
             self.join_small_batches()?;
         }
         self.account(engine)

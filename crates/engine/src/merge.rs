@@ -9,7 +9,7 @@
 //! top-k of all, and merged states finish to the same value. So every reader has to agree.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -62,6 +62,27 @@ pub fn find_all(plan: &SessionPlan) -> HashMap<StageId, Merge> {
         }
     }
     merges
+}
+
+/// Stages whose batches have to stay apart: DataFusion 55 merges only the first row of a batch of
+/// states of `percentile_cont` without GROUP BY, and each fragment's state is a batch of one row.
+pub fn find_batches_to_keep(plan: &SessionPlan) -> HashSet<StageId> {
+    let mut keep = HashSet::new();
+    for stage in &plan.stages {
+        let walked = stage.plan.apply(|node| {
+            let aggregate = (node.as_ref() as &dyn Any).downcast_ref::<AggregateExec>();
+            if aggregate.is_some_and(|aggregate| aggregate.group_expr().is_empty()) {
+                let inputs = node.children().into_iter().filter_map(|child| LeafExec::of(child));
+                keep.extend(inputs.filter_map(|leaf| match leaf {
+                    Leaf::Stage(input) => Some(*input),
+                    Leaf::Table { .. } => None,
+                }));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        walked.expect("the walk's closure never fails");
+    }
+    keep
 }
 
 /// What each operator that reads the input directly would allow.

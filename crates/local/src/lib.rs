@@ -17,7 +17,8 @@ use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
-use crate::service::{InProcess, session_error};
+pub use crate::service::InProcess;
+use crate::service::session_error;
 
 /// How a run is carried out.
 #[derive(Clone, Copy, Debug)]

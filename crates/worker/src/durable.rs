@@ -15,6 +15,8 @@ pub struct Durable {
     pub manifest: Arc<Manifest>,
     /// The worker's name in the cluster.
     pub worker: String,
+    /// Within this time the workers subscribe to the session's shards, each in its own order.
+    pub spread_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

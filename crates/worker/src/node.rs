@@ -151,6 +151,7 @@ impl Node {
             objects,
             manifest: Arc::new(manifest),
             worker: self.name.clone(),
+            spread_ms: limits::SHARD_SPREAD_MS,
         };
         let open = durable.session_state().await? == SessionState::Open;
         Ok(open.then_some(durable))

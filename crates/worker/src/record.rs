@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
-use arrow::error::ArrowError;
 use bytes::Bytes;
 use caudal_core::wire::{self, decode_batches, encode_batches, frame, take, unframe};
 use caudal_core::{FragmentId, FragmentPart, Part, Section, SeenOfSource, Source, StageId};
@@ -115,7 +113,7 @@ impl Record {
             Ok::<u64, wire::Error>(rows_bytes)
         };
         let mut content = vec![];
-        for (stage, batches) in merged(&self.state.gathered)? {
+        for (stage, batches) in by_stage(&self.state.gathered) {
             content.push(SectionHeader { stage, rows_bytes: body(&batches)? });
         }
         let mut parts = vec![];
@@ -165,18 +163,14 @@ impl Record {
     }
 }
 
-/// One batch for each stage: many small ones would cost their overhead for the rest of the session.
-fn merged(sections: &[Section]) -> Result<BTreeMap<StageId, Vec<RecordBatch>>, ArrowError> {
+/// One section for each stage. Batches stay apart: DataFusion 55 merges only the first row of a batch
+/// of states of `percentile_cont` without GROUP BY.
+fn by_stage(sections: &[Section]) -> BTreeMap<StageId, Vec<RecordBatch>> {
     let mut stages: BTreeMap<StageId, Vec<RecordBatch>> = BTreeMap::new();
     for section in sections {
         stages.entry(section.stage).or_default().extend(section.batches.iter().cloned());
     }
-    for batches in stages.values_mut() {
-        if let [first, _, ..] = &batches[..] {
-            *batches = vec![concat_batches(&first.schema(), batches.iter())?];
-        }
-    }
-    Ok(stages)
+    stages
 }
 
 #[cfg(test)]
@@ -216,7 +210,8 @@ mod tests {
         let read = Record::decode(record.encode().unwrap()).unwrap();
         assert_eq!(read.state.seen, record.state.seen);
         assert_eq!(read.state.gathered.len(), 1, "one section a stage");
-        assert_eq!(read.state.gathered[0].batches, section(&[1, 2, 3]).batches);
+        let batches = [section(&[1, 2]).batches, section(&[3]).batches].concat();
+        assert_eq!(read.state.gathered[0].batches, batches);
         let (is, was) = (&read.state.pending, &record.state.pending);
         assert_eq!(format!("{is:?}"), format!("{was:?}"));
         assert_eq!(format!("{:?}", read.early), format!("{:?}", record.early));

@@ -124,7 +124,10 @@ impl<'a> Run<'a> {
     }
 }
 
-async fn upload(session: Arc<caudal_gateway::Session>, tables: Vec<Table>) -> Result<(), String> {
+pub async fn upload(
+    session: Arc<caudal_gateway::Session>,
+    tables: Vec<Table>,
+) -> Result<(), String> {
     for (index, table) in tables.into_iter().enumerate() {
         let id = TableId::from(index);
         let needs = session.plan.table(id);

@@ -8,4 +8,6 @@ mod faults;
 mod harness;
 mod memory;
 mod random_sql;
+mod slow_store;
+mod takeover;
 mod tpch;

@@ -61,7 +61,7 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
     let Some(durable) = &worker.durable else { return };
     let mut hasher = DefaultHasher::new();
     (&durable.worker, &durable.objects.session, id).hash(&mut hasher);
-    let delay_ms = hasher.finish() % limits::SHARD_SPREAD_MS;
+    let delay_ms = hasher.finish() % durable.spread_ms;
     tokio::time::sleep(Duration::from_millis(delay_ms)).await;
 }
 

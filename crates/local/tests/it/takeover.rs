@@ -1,0 +1,188 @@
+//! Workers that are lost at any await point, their shards taken over by others: answers stay exact.
+//!
+//! Several workers share a memory broker and a store, as the processes of a cluster do. One of them is
+//! aborted every few milliseconds and another one started. Every run has to show takeovers,
+//! redeliveries and duplicates.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use caudal_broker::{Broker, Faults, MemoryBroker};
+use caudal_client::{Event, Progress};
+use caudal_core::manifest::Manifest;
+use caudal_core::{Objects, Queues, SessionId};
+use caudal_engine::Engine;
+use caudal_gateway::Session;
+use caudal_journal::Store;
+use caudal_local::{Error, InProcess};
+use caudal_planner::SessionPlan;
+use caudal_worker::{Counts, Durable, Worker};
+use fastrand::Rng;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::harness::{Answer, Run, Table, compare, plain, upload};
+use crate::random_sql::{query, tables};
+use crate::slow_store::SlowStore;
+
+const SEEDS: u64 = 25;
+const WORKERS: usize = 3;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_do_not_depend_on_who_dies() {
+    let counts = Arc::new(Counts::default());
+    let seeds = std::env::var("CAUDAL_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
+    let first = std::env::var("CAUDAL_SEED").map_or(0, |seed| seed.parse().unwrap());
+    let mut killed = 0;
+    for seed in first..first + seeds {
+        let mut rng = Rng::with_seed(7000 + seed);
+        let tables = tables(&mut rng);
+        let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
+        let mut sql = vec![];
+        for query in &queries {
+            if plain(&tables, &query.sql).await.is_ok() {
+                sql.push(query.sql.clone());
+            }
+        }
+        if sql.is_empty() {
+            continue;
+        }
+        let run = Run::new(&tables, &sql, rng.usize(1..4));
+        let plan = run.plan().await.unwrap();
+        let cluster = Cluster::new(plan, seed, &counts);
+        let limit = Duration::from_secs(60);
+        let (answers, kills) = tokio::time::timeout(limit, cluster.answer(&tables, &mut rng))
+            .await
+            .unwrap_or_else(|_| panic!("it hangs: CAUDAL_SEED={seed}\n{sql:#?}"));
+        killed += kills;
+        for (sql, ours) in sql.iter().zip(answers) {
+            let ordered = queries.iter().any(|query| query.sql == *sql && query.ordered);
+            let theirs = plain(&tables, sql).await.unwrap();
+            let ours = ours.unwrap_or_else(|error| panic!("{error}\nCAUDAL_SEED={seed}\n{sql}"));
+            compare(&ours, &theirs, ordered)
+                .unwrap_or_else(|difference| panic!("{difference}\nCAUDAL_SEED={seed}\n{sql}"));
+        }
+    }
+    println!("{killed} workers killed, {counts:?}");
+    let happened = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed) > 0;
+    assert!(killed > seeds as usize, "nobody was killed");
+    assert!(happened(&counts.takeovers), "no shard was taken over");
+    assert!(happened(&counts.redelivered) && happened(&counts.duplicates), "nothing came twice");
+}
+
+/// The workers of one session, as tasks.
+struct Cluster {
+    plan: Arc<SessionPlan>,
+    broker: Arc<dyn Broker>,
+    store: Arc<dyn Store>,
+    counts: Arc<Counts>,
+    id: SessionId,
+}
+
+impl Cluster {
+    fn new(plan: Arc<SessionPlan>, seed: u64, counts: &Arc<Counts>) -> Self {
+        let faults = Faults { duplicate: 0.1, reorder: true };
+        Self {
+            plan,
+            broker: Arc::new(Arc::new(MemoryBroker::with_faults(faults, seed))),
+            store: Arc::new(SlowStore(caudal_journal::open("memory:").unwrap())),
+            counts: Arc::clone(counts),
+            id: SessionId(format!("takeover-{seed}")),
+        }
+    }
+
+    async fn answer(self, tables: &[Table], rng: &mut Rng) -> (Vec<Answer>, usize) {
+        let manifest = serde_json::to_vec(&self.manifest()).unwrap();
+        let objects = Objects { session: self.id.clone() };
+        self.store.create(&objects.manifest(), manifest.into()).await.unwrap();
+        let plan = Arc::clone(&self.plan);
+        let broker = Arc::clone(&self.broker);
+        let session = Session::open(self.id.clone(), plan, broker, 2).await.unwrap();
+        let session = Arc::new(session);
+        let uploading = tokio::spawn(upload(Arc::clone(&session), tables.to_vec()));
+        let mut answers: Vec<Answer> = self.plan.queries.iter().map(|_| Ok(vec![])).collect();
+        let service = Arc::new(InProcess::new(Arc::clone(&session)));
+        let progress = Arc::new(Progress::new(tables.len()));
+        let client = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+            match event {
+                Event::Rows(query, batch) => {
+                    if let Ok(batches) = &mut answers[query.index()] {
+                        batches.push(batch);
+                    }
+                }
+                Event::Done(query, Err(failure)) => answers[query.index()] = Err(failure.message),
+                Event::Done(_, Ok(())) | Event::Rejected(..) | Event::Waiting(_) => {}
+            }
+            Ok(())
+        });
+        let mut kills = 0;
+        tokio::select! {
+            ended = client => ended.unwrap(),
+            () = self.kill_at_random(rng, &mut kills) => unreachable!("it never ends"),
+        }
+        uploading.await.unwrap().unwrap();
+        (answers, kills)
+    }
+
+    async fn kill_at_random(&self, rng: &mut Rng, kills: &mut usize) {
+        let mut workers: Vec<_> = (0..WORKERS).map(|number| self.start(number)).collect();
+        let mut next_number = WORKERS;
+        loop {
+            tokio::time::sleep(Duration::from_micros(rng.u64(200..12_000))).await;
+            let victim = rng.usize(..WORKERS);
+            workers[victim].abort();
+            *kills += 1;
+            workers[victim] = self.start(next_number);
+            next_number += 1;
+        }
+    }
+
+    fn start(&self, number: usize) -> AbortOnDrop {
+        let engine = Engine::new(Arc::clone(&self.plan), 1 << 30).unwrap();
+        let worker = Worker {
+            broker: Arc::clone(&self.broker),
+            engine: Arc::new(engine),
+            queues: Queues { session: self.id.clone() },
+            map_tasks: 1,
+            counts: Arc::clone(&self.counts),
+            durable: Some(Durable {
+                store: Arc::clone(&self.store),
+                objects: Objects { session: self.id.clone() },
+                manifest: Arc::new(self.manifest()),
+                worker: format!("worker-{number}"),
+                spread_ms: 3,
+            }),
+            stop: watch::Sender::new(false).subscribe(),
+            alone: Arc::default(),
+        };
+        AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))
+    }
+
+    fn manifest(&self) -> Manifest {
+        Manifest {
+            session: self.id.clone(),
+            tables: vec![],
+            queries: vec![],
+            shards: self.plan.shards,
+            started_ms: 0,
+            version: String::new(),
+            fingerprint: String::new(),
+            owner: String::new(),
+        }
+    }
+}
+
+struct AbortOnDrop(JoinHandle<()>);
+
+impl AbortOnDrop {
+    fn abort(&self) {
+        self.0.abort();
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
