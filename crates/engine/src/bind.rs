@@ -23,5 +23,7 @@ pub fn bind(plan: &Arc<dyn ExecutionPlan>, data: &mut Data<'_>) -> Result<Arc<dy
     if children.is_empty() {
         return Arc::clone(plan).reset_state();
     }
-    with_children(Arc::clone(plan), children)
+    // New children alone would keep the old state: the threshold of a top-k, say, by which a second
+    // run of the same rows loses the last of them.
+    with_children(Arc::clone(plan), children)?.reset_state()
 }
