@@ -4,6 +4,8 @@ use caudal_core::{Code, Coded, TableId};
 use thiserror::Error;
 use tokio::task::JoinError;
 
+use crate::remote;
+
 #[derive(Debug, Error)]
 pub enum Error {
     #[error(transparent)]
@@ -11,6 +13,8 @@ pub enum Error {
     /// Of a session in this process.
     #[error("{0}")]
     Session(Box<dyn Coded + Send + Sync>),
+    #[error(transparent)]
+    Remote(#[from] remote::Error),
     #[error("a task of the client died: {0}")]
     Panicked(JoinError),
     #[error("table {table} has more than 2^32 fragments")]
@@ -22,6 +26,7 @@ impl Coded for Error {
         match self {
             Error::Csv(error) => error.code(),
             Error::Session(error) => error.code(),
+            Error::Remote(error) => error.code(),
             Error::Panicked(_) => "CDL-5002",
             Error::TooLarge { .. } => "CDL-5003",
         }
@@ -31,6 +36,7 @@ impl Coded for Error {
         match self {
             Error::Csv(error) => error.hint(),
             Error::Session(error) => error.hint(),
+            Error::Remote(error) => error.hint(),
             Error::Panicked(_) | Error::TooLarge { .. } => None,
         }
     }

@@ -1,12 +1,15 @@
 //! A client's run: its tables go up as numbered fragments, its answers come back.
 //!
-//! [`run`] knows a session as a [`Service`]; `caudal-local` has one in this process. Either way a fragment keeps its number however often it is sent, and
+//! [`run`] knows a session as a [`Service`]: [`Remote`] is one on a cluster, `caudal-local` has one in
+//! this process. Either way a fragment keeps its number however often it is sent, and
 //! a message of an answer counts once however often it comes.
 
 mod error;
 pub mod progress;
+pub mod remote;
 mod results;
 pub mod service;
+mod task;
 mod upload;
 
 use std::sync::Arc;
@@ -19,6 +22,7 @@ use tokio::task::JoinSet;
 
 pub use error::Error;
 pub use progress::Progress;
+pub use remote::Remote;
 pub use service::{Answer, Service};
 
 /// What a run tells whoever started it, as it happens.

@@ -16,20 +16,31 @@ pub async fn read(
     query: QueryId,
     events: Sender<Event>,
 ) -> Result<(), Error> {
+    let outcome = read_all(service.as_ref(), query, &events).await?;
+    tell(&events, Event::Done(query, outcome)).await;
+    Ok(())
+}
+
+/// Whether the answer is complete, or why there is none.
+async fn read_all(
+    service: &dyn Service,
+    query: QueryId,
+    events: &Sender<Event>,
+) -> Result<Result<(), Failure>, Error> {
     let mut messages = service.answer(query).await?;
     let mut seen = Seen::new(service.sources()[query.index()].clone());
     while !seen.is_complete() {
         let (what, rows) = messages.next().await?;
         let rows = match seen.take(what, rows) {
             Ok(rows) => rows,
-            Err(failure) => return Ok(tell(&events, Event::Done(query, Err(failure))).await),
+            Err(failure) => return Ok(Err(failure)),
         };
         for batch in rows {
-            tell(&events, Event::Rows(query, batch)).await;
+            tell(events, Event::Rows(query, batch)).await;
         }
         messages.taken().await?;
     }
-    Ok(tell(&events, Event::Done(query, Ok(()))).await)
+    Ok(Ok(()))
 }
 
 /// A run that nobody listens to any more is about to end, and this task with it.

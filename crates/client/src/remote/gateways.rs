@@ -1,0 +1,302 @@
+//! The gateways of a cluster, of which a client talks to one at a time.
+//!
+//! Every loss of a gateway, whichever stream notices it, comes to [`Gateways::fail`]: all streams of
+//! the session then leave it and go on together at the next.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arrow_flight::Action;
+use arrow_flight::flight_service_client::FlightServiceClient;
+use caudal_core::limits;
+use serde::Serialize;
+use tokio::sync::{Mutex, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use tonic::Status;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+
+use super::error::{Error, Tried};
+use super::refusal::{Refusal, root_cause};
+use super::settings::{Bearer, Settings};
+
+type Client = FlightServiceClient<InterceptedService<Channel, Bearer>>;
+
+/// The pause before a gateway that failed is tried again; it doubles up to the second of them.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Beside the rows of a message: its header and its metadata.
+const ENVELOPE_BYTES_MAX: usize = 1 << 20;
+
+pub struct Gateways {
+    bearer: Bearer,
+    away_max: Duration,
+    /// Held by whoever connects: the others wait for the same link.
+    state: Mutex<State>,
+    /// Raised when a link is given up.
+    generation: watch::Sender<u64>,
+}
+
+struct State {
+    gateways: Vec<Gateway>,
+    link: Option<Link>,
+    /// The gateway whose turn it is, where several could be tried.
+    next: usize,
+    /// When a gateway was last known to work.
+    away_since: Instant,
+    has_worked: bool,
+}
+
+struct Gateway {
+    address: String,
+    endpoint: Endpoint,
+    failures: u32,
+    not_before: Instant,
+    trouble: String,
+}
+
+/// Connections to one gateway.
+#[derive(Clone)]
+pub struct Link {
+    pub address: String,
+    /// For calls, uploads and their acknowledgements.
+    pub up: Client,
+    /// For answers. Apart from the others: rows that nobody reads yet fill a connection's window,
+    /// and no acknowledgement would pass them.
+    pub down: Client,
+    gateway: usize,
+    generation: u64,
+    works: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// The gateway has done something that it was asked.
+    pub fn works(&self) {
+        self.works.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Gateways {
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let now = Instant::now();
+        let gateway = |address: &String| {
+            Ok(Gateway {
+                address: address.clone(),
+                endpoint: settings.endpoint(address)?,
+                failures: 0,
+                not_before: now,
+                trouble: "not tried".to_string(),
+            })
+        };
+        let mut gateways = settings.gateways.iter().map(gateway).collect::<Result<Vec<_>, _>>()?;
+        // Many clients with the same list must not all begin at the same one.
+        fastrand::shuffle(&mut gateways);
+        let state = State { gateways, link: None, next: 0, away_since: now, has_worked: false };
+        Ok(Self {
+            bearer: settings.bearer()?,
+            away_max: settings.away_max,
+            state: Mutex::new(state),
+            generation: watch::Sender::new(0),
+        })
+    }
+
+    /// Asks one gateway after the other until one answers.
+    pub async fn action(&self, name: &str, request: &impl Serialize) -> Result<Reply, Error> {
+        let body = serde_json::to_vec(request).expect("requests are plain data");
+        let action = Action::new(name, body);
+        loop {
+            let link = self.link().await?;
+            match self.unless_left(&link, act(&link, action.clone())).await {
+                Ok(body) => {
+                    link.works();
+                    return Ok(Reply { address: link.address, body });
+                }
+                Err(status) => self.fail(&link, status).await?,
+            }
+        }
+    }
+
+    /// The link that all use, or a new one to a gateway that can be reached.
+    pub async fn link(&self) -> Result<Link, Error> {
+        let mut state = self.state.lock().await;
+        loop {
+            if let Some(link) = &state.link {
+                return Ok(link.clone());
+            }
+            let give_up_at = state.away_since + state.patience(self.away_max);
+            let turn = state.whose_turn();
+            sleep_until(state.gateways[turn].not_before.min(give_up_at)).await;
+            if Instant::now() >= give_up_at {
+                return Err(state.no_gateway());
+            }
+            let generation = *self.generation.borrow();
+            match state.gateways[turn].connect(&self.bearer, turn, generation).await {
+                Ok(link) => state.link = Some(link),
+                Err(trouble) => state.failed(turn, trouble, Duration::ZERO),
+            }
+        }
+    }
+
+    /// What a call or a stream came to that did not end well: an error, if no gateway could do
+    /// better; otherwise the link is given up, and whoever needs one asks for another.
+    pub async fn fail(&self, link: &Link, status: Status) -> Result<(), Error> {
+        let refusal = Refusal::from(status);
+        if refusal.is_garbled() {
+            let (address, reason) = (link.address.clone(), refusal.message);
+            return Err(Error::Garbled { address, reason });
+        }
+        if refusal.is_superseded() {
+            sleep(PAUSE_MIN).await;
+            return Ok(());
+        }
+        if !refusal.is_passing() {
+            return Err(Error::Refused(refusal));
+        }
+        let mut state = self.state.lock().await;
+        let is_current = |current: &Link| current.generation == link.generation;
+        if !state.link.as_ref().is_some_and(is_current) {
+            return Ok(());
+        }
+        tracing::info!(gateway = link.address, reason = refusal.message, "gave up a gateway");
+        if link.works.load(Ordering::Relaxed) {
+            state.has_worked = true;
+            state.away_since = Instant::now();
+            state.gateways[link.gateway].failures = 0;
+        }
+        let pause = refusal.retry_after.unwrap_or_default();
+        state.failed(link.gateway, refusal.message, pause);
+        state.link = None;
+        self.generation.send_modify(|generation| *generation += 1);
+        Ok(())
+    }
+
+    /// What a call through a link comes to; nothing good, once the link has been given up.
+    pub async fn unless_left<T>(
+        &self,
+        link: &Link,
+        call: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, Status> {
+        let mut generation = self.generation.subscribe();
+        tokio::select! {
+            done = call => done,
+            // The sender lives as long as we do.
+            _ = generation.wait_for(|now| *now != link.generation) => {
+                Err(Status::unavailable("another stream has lost this gateway"))
+            }
+        }
+    }
+}
+
+/// What a gateway answered to an action.
+pub struct Reply {
+    address: String,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn read<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
+        serde_json::from_slice(&self.body).map_err(|error| self.garbled(&error))
+    }
+
+    pub fn garbled(&self, reason: &impl ToString) -> Error {
+        Error::Garbled { address: self.address.clone(), reason: reason.to_string() }
+    }
+}
+
+async fn act(link: &Link, action: Action) -> Result<Vec<u8>, Status> {
+    let mut results = link.up.clone().do_action(action).await?.into_inner();
+    let mut body = vec![];
+    while let Some(result) = results.message().await? {
+        body.extend_from_slice(&result.body);
+    }
+    Ok(body)
+}
+
+impl State {
+    /// How long to look: the first gateway is more likely called by a wrong name than away.
+    fn patience(&self, away_max: Duration) -> Duration {
+        match self.has_worked {
+            true => away_max,
+            false => away_max.min(Duration::from_secs(limits::GATEWAY_FIRST_SECONDS_MAX)),
+        }
+    }
+
+    /// The gateway that may be tried soonest; in turn, where several may.
+    fn whose_turn(&self) -> usize {
+        let (now, count) = (Instant::now(), self.gateways.len());
+        (0..count)
+            .map(|offset| (self.next + offset) % count)
+            .min_by_key(|index| self.gateways[*index].not_before.max(now))
+            .expect("a cluster has at least one gateway")
+    }
+
+    fn failed(&mut self, index: usize, trouble: String, pause: Duration) {
+        let gateway = &mut self.gateways[index];
+        gateway.trouble = trouble;
+        gateway.not_before = Instant::now() + pause.max(back_off(gateway.failures));
+        gateway.failures += 1;
+        self.next = (index + 1) % self.gateways.len();
+    }
+
+    fn no_gateway(&self) -> Error {
+        let mut tried: Vec<_> = self.gateways.iter().map(Gateway::tried).collect();
+        tried.sort_by(|a, b| a.address.cmp(&b.address));
+        Error::NoGateway { seconds: self.away_since.elapsed().as_secs(), tried }
+    }
+}
+
+/// Doubles with each failure; random, so that clients do not come back all at once.
+fn back_off(failures: u32) -> Duration {
+    let pause = PAUSE_MIN.saturating_mul(2_u32.saturating_pow(failures)).min(PAUSE_MAX);
+    pause.mul_f64(0.5 + fastrand::f64())
+}
+
+impl Gateway {
+    async fn connect(
+        &self,
+        bearer: &Bearer,
+        gateway: usize,
+        generation: u64,
+    ) -> Result<Link, String> {
+        let client = async || -> Result<Client, String> {
+            let channel = self.endpoint.connect().await.map_err(|error| root_cause(&error))?;
+            let client = FlightServiceClient::with_interceptor(channel, bearer.clone())
+                .max_decoding_message_size(limits::WIRE_BYTES_MAX + ENVELOPE_BYTES_MAX);
+            Ok(client)
+        };
+        let (address, works) = (self.address.clone(), Arc::default());
+        let (up, down) = (client().await?, client().await?);
+        Ok(Link { address, up, down, gateway, generation, works })
+    }
+
+    fn tried(&self) -> Tried {
+        Tried { address: self.address.clone(), reason: self.trouble.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_a_bound_and_differ() {
+        let pause = |failures| back_off(failures).as_millis();
+        assert!((50..150).contains(&pause(0)));
+        assert!((2500..7500).contains(&pause(60)));
+        assert!((0..20).map(|_| pause(3)).collect::<std::collections::HashSet<_>>().len() > 1);
+    }
+
+    #[tokio::test]
+    async fn the_gateway_that_may_be_asked_soonest_is_next() {
+        let addresses = ["a", "b", "c"].map(str::to_string).to_vec();
+        let gateways = Gateways::new(&Settings::new(addresses)).unwrap();
+        let mut state = gateways.state.lock().await;
+        state.failed(0, "gone".to_string(), Duration::from_secs(9));
+        assert_eq!(state.whose_turn(), 1);
+        state.failed(1, "gone".to_string(), Duration::from_secs(7));
+        state.failed(2, "gone".to_string(), Duration::from_secs(8));
+        assert_eq!(state.whose_turn(), 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! What is known of a session beside its answers: what it waits for, and how it ended.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use super::error::Error;
+
+/// What passes within this time is not worth a word.
+const SETTLED: Duration = Duration::from_secs(2);
+
+pub struct Known(watch::Sender<Facts>);
+
+#[derive(Clone)]
+struct Facts {
+    waiting_for: Vec<String>,
+    since: Instant,
+    /// Set once, by whoever first learns that the session cannot go on.
+    end: Option<Error>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        let facts = Facts { waiting_for: vec![], since: Instant::now(), end: None };
+        Self(watch::Sender::new(facts))
+    }
+}
+
+impl Known {
+    pub fn waits_for(&self, waiting_for: Vec<String>) {
+        self.0.send_if_modified(|facts| {
+            let is_news = facts.waiting_for != waiting_for;
+            if is_news {
+                facts.waiting_for = waiting_for;
+                facts.since = Instant::now();
+            }
+            is_news
+        });
+    }
+
+    pub fn ends(&self, error: Error) {
+        self.0.send_modify(|facts| {
+            facts.end.get_or_insert(error);
+        });
+    }
+
+    /// Returns when the session has waited for something other than `told` for a while, or does not
+    /// wait any more; fails when it has ended.
+    pub async fn waits_for_other_than(&self, told: &[String]) -> Result<Vec<String>, Error> {
+        let mut changes = self.0.subscribe();
+        loop {
+            let Facts { waiting_for, since, end } = changes.borrow_and_update().clone();
+            if let Some(error) = end {
+                return Err(error);
+            }
+            let change = changes.changed();
+            if waiting_for == told {
+                // The sender is borrowed: it is not dropped meanwhile.
+                let _ = change.await;
+            } else if waiting_for.is_empty() || timeout_at(since + SETTLED, change).await.is_err() {
+                return Ok(waiting_for);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_core::Failure;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        vec![text.to_string()]
+    }
+
+    #[tokio::test]
+    async fn what_lasts_is_told_and_what_passes_is_not() {
+        let known = Known::default();
+        let started = Instant::now();
+        known.waits_for(words("a worker"));
+        let told = known.waits_for_other_than(&[]).await.unwrap();
+        assert_eq!(told, words("a worker"));
+        assert!(started.elapsed() >= SETTLED);
+
+        let passing = async {
+            known.waits_for(words("the broker"));
+            tokio::time::sleep(SETTLED / 20).await;
+            known.waits_for(told.clone());
+            tokio::time::sleep(SETTLED / 20).await;
+            known.waits_for(vec![]);
+        };
+        let (now, ()) = tokio::join!(known.waits_for_other_than(&told), passing);
+        assert_eq!(now.unwrap(), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn the_first_end_is_the_end() {
+        let known = Known::default();
+        for message in ["first", "second"] {
+            let code = "CDL-3002".to_string();
+            known.ends(Error::Failed(Failure { code, message: message.to_string() }));
+        }
+        assert_eq!(known.waits_for_other_than(&[]).await.unwrap_err().to_string(), "first");
+    }
+}

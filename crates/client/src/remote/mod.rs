@@ -1,0 +1,225 @@
+//! A session on a cluster, through whichever of its gateways answers.
+//!
+//! A client that loses its gateway goes on at another where it was: [`gateways`] finds one, `put` sends
+//! again what was not acknowledged, `answer` reads on, `attach` says that the client is there.
+
+mod answer;
+mod attach;
+mod error;
+mod flight;
+mod gateways;
+mod known;
+mod put;
+mod refusal;
+mod settings;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow::datatypes::SchemaRef;
+use arrow_flight::FlightData;
+use async_trait::async_trait;
+use caudal_core::protocol::{
+    EndRequest, OpenReply, OpenRequest, PutNumber, QueryShape, SessionEntry, SessionRequest,
+    SessionsReply, StreamCommand,
+};
+use caudal_core::{QueryId, SessionId, Source, TableFragment, TableId, limits, schema, wire};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use self::answer::RemoteAnswer;
+use self::gateways::{Gateways, Reply};
+use self::known::Known;
+use self::put::Put;
+use crate::task::Task;
+use crate::{Answer, Service};
+
+pub use self::error::{Error, Tried};
+pub use self::refusal::Refusal;
+pub use self::settings::Settings;
+
+/// What a gateway adds to the rows of a fragment on their way: schema, numbers, names.
+const ENVELOPE_BYTES_MAX: usize = 64 << 10;
+
+/// What ending a session may take of the time of whoever is done with it.
+const CLOSE_MAX: Duration = Duration::from_secs(10);
+const CANCEL_MAX: Duration = Duration::from_secs(2);
+
+/// An open session.
+pub struct Remote {
+    pub session: SessionId,
+    pub tables: Vec<Table>,
+    /// The columns of each query's answer.
+    pub schemas: Vec<SchemaRef>,
+    sources: Vec<Vec<Source>>,
+    gateways: Arc<Gateways>,
+    known: Arc<Known>,
+    uploads: Mutex<HashMap<TableId, Uploading>>,
+    attached: Task<()>,
+}
+
+/// What the session wants of a table.
+pub struct Table {
+    pub name: String,
+    /// Positions in the table's columns; the one after the last is the hidden column that numbers its
+    /// rows. None: the table is not sent.
+    pub columns: Option<Vec<usize>>,
+    schema: SchemaRef,
+}
+
+/// A table on its way.
+struct Uploading {
+    fragments: mpsc::Sender<FlightData>,
+    task: Task<Result<(), Error>>,
+}
+
+/// A nonce for an [`OpenRequest`].
+pub fn nonce() -> String {
+    format!("{:032x}", fastrand::u128(..))
+}
+
+/// The sessions of the token.
+pub async fn sessions(settings: &Settings) -> Result<Vec<SessionEntry>, Error> {
+    let reply = Gateways::new(settings)?.action("sessions", &serde_json::json!({})).await?;
+    Ok(reply.read::<SessionsReply>()?.sessions)
+}
+
+/// Ends a session, whoever opened it.
+pub async fn cancel(settings: &Settings, session: SessionId) -> Result<(), Error> {
+    Gateways::new(settings)?.action("cancel", &SessionRequest { session }).await?;
+    Ok(())
+}
+
+impl Remote {
+    /// Opens a session. Whichever gateways die meanwhile, it is one session: its nonce says so.
+    pub async fn open(settings: &Settings, request: &OpenRequest) -> Result<Self, Error> {
+        let gateways = Arc::new(Gateways::new(settings)?);
+        let reply = gateways.action("open", request).await?;
+        let OpenReply { session, tables, queries, .. } = reply.read()?;
+        if tables.len() != request.tables.len() || queries.len() != request.queries.len() {
+            return Err(reply.garbled(&"it answers about other tables or queries"));
+        }
+        let known = Arc::new(Known::default());
+        let keep = attach::keep(Arc::clone(&gateways), session.clone(), Arc::clone(&known));
+        let table = |table: caudal_core::protocol::TableNeeds| {
+            let columns = table.needed.then_some(table.columns);
+            Ok(Table { name: table.name, columns, schema: decoded(&reply, &table.schema)? })
+        };
+        let schema = |query: &QueryShape| decoded(&reply, &query.schema);
+        Ok(Self {
+            session,
+            tables: tables.into_iter().map(table).collect::<Result<_, Error>>()?,
+            schemas: queries.iter().map(schema).collect::<Result<_, _>>()?,
+            sources: queries.into_iter().map(|query| query.sources).collect(),
+            gateways,
+            known,
+            uploads: Mutex::default(),
+            attached: Task::spawn(keep),
+        })
+    }
+
+    /// Has everything of the session removed. Where no gateway hears it, they will notice that the
+    /// client is gone.
+    pub async fn close(&self) {
+        self.leave("close", CLOSE_MAX).await;
+    }
+
+    /// Ends the session at once, whatever it is doing.
+    pub async fn cancel(&self) {
+        self.leave("cancel", CANCEL_MAX).await;
+    }
+
+    async fn leave(&self, action: &str, max: Duration) {
+        self.attached.abort();
+        let request = SessionRequest { session: self.session.clone() };
+        match timeout(max, self.gateways.action(action, &request)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not {action} the session"),
+            Err(_) => tracing::warn!("no gateway heard the {action} of the session"),
+        }
+    }
+
+    fn encode(&self, fragment: TableFragment) -> Result<FlightData, Error> {
+        let TableFragment { table, number, batch, .. } = fragment;
+        let Table { name, schema, .. } = &self.tables[table.index()];
+        let unfit = |error: arrow::error::ArrowError| {
+            let reason = error.to_string();
+            Error::Unfit { table: name.clone(), number, reason }
+        };
+        let encoded = flight::rows(batch, schema).map_err(unfit)?;
+        let bytes = encoded.data_header.len() + encoded.data_body.len();
+        let bytes_max = limits::WIRE_BYTES_MAX - ENVELOPE_BYTES_MAX;
+        if bytes > bytes_max {
+            let table = name.clone();
+            return Err(Error::FragmentTooLarge { table, number, bytes, bytes_max });
+        }
+        let number = serde_json::to_vec(&PutNumber { number }).expect("plain data");
+        Ok(encoded.with_app_metadata(number))
+    }
+
+    /// Where the fragments of a table go; the first one opens it.
+    fn uploading(&self, table: TableId) -> mpsc::Sender<FlightData> {
+        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+        uploads.entry(table).or_insert_with(|| self.start(table)).fragments.clone()
+    }
+
+    fn start(&self, table: TableId) -> Uploading {
+        let (fragments, receiver) = mpsc::channel(1);
+        let stream = StreamCommand::Table { session: self.session.clone(), table };
+        let put = Put {
+            gateways: Arc::clone(&self.gateways),
+            command: flight::table_command(&stream, &self.tables[table.index()].schema),
+            fragments: receiver,
+            unacked: VecDeque::new(),
+        };
+        let task = Task::spawn(put.run());
+        Uploading { fragments, task }
+    }
+
+    /// What the upload of a table has come to. Told once: it fails the whole run.
+    async fn finished(&self, table: TableId) -> Result<(), crate::Error> {
+        let uploading = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).remove(&table);
+        let Some(Uploading { fragments, task }) = uploading else { return Ok(()) };
+        drop(fragments);
+        Ok(task.join().await.map_err(crate::Error::Panicked)??)
+    }
+}
+
+fn decoded(reply: &Reply, text: &str) -> Result<SchemaRef, Error> {
+    let decoded: Result<_, wire::Error> = schema::decode(text);
+    decoded.map(Arc::new).map_err(|error| reply.garbled(&error))
+}
+
+#[async_trait]
+impl Service for Remote {
+    fn sources(&self) -> &[Vec<Source>] {
+        &self.sources
+    }
+
+    async fn put(&self, fragment: TableFragment) -> Result<(), crate::Error> {
+        let table = fragment.table;
+        let fragment = self.encode(fragment)?;
+        match self.uploading(table).send(fragment).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.finished(table).await,
+        }
+    }
+
+    async fn end_table(&self, table: TableId, count: u32) -> Result<(), crate::Error> {
+        self.finished(table).await?;
+        let request = EndRequest { session: self.session.clone(), table, count };
+        self.gateways.action("end", &request).await?;
+        Ok(())
+    }
+
+    async fn answer(&self, query: QueryId) -> Result<Box<dyn Answer>, crate::Error> {
+        let command = StreamCommand::Result { session: self.session.clone(), query };
+        let gateways = Arc::clone(&self.gateways);
+        Ok(Box::new(RemoteAnswer { gateways, command, stream: None }))
+    }
+
+    async fn waiting_for(&self, known: &[String]) -> Result<Vec<String>, crate::Error> {
+        Ok(self.known.waits_for_other_than(known).await?)
+    }
+}
