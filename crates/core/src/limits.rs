@@ -56,6 +56,9 @@ pub const EARLY_ROWS_MIN: usize = 4 << 10;
 /// overhead for the rest of the session.
 pub const GATHER_BATCHES_MAX: usize = 256;
 
+/// Shards of a session on a cluster whose client does not say how many.
+pub const SHARDS_DEFAULT: usize = 4;
+
 /// Shards a session may have.
 pub const SHARDS_MAX: usize = 256;
 
@@ -147,7 +150,7 @@ pub const GATEWAY_FIRST_SECONDS_MAX: u64 = 20;
 pub const TABLES_MAX: usize = 256;
 
 /// Sessions of a cluster at the same time, when its operator sets no other number.
-pub const SESSIONS_MAX: usize = 64;
+pub const SESSIONS_MAX: usize = 8;
 
 /// When a client that found no room for its session may ask again.
 pub const SESSIONS_RETRY_MS: u64 = 2000;
@@ -176,7 +179,7 @@ pub const UNCLAIMED_SECONDS_MAX: u64 = 120;
 
 /// How long the end of a session is remembered: longer than any process may have been frozen that
 /// still believes in it.
-pub const TOMBSTONE_HOURS: u64 = 24;
+pub const TOMBSTONE_HOURS: i64 = 24;
 
 /// How often what is remembered is looked through.
 pub const TOMBSTONE_SWEEP_SECONDS: u64 = 3600;

@@ -184,7 +184,7 @@ pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
 
 /// Decodes what a stranger sent. Arrow panics on some of what it cannot read (a buffer beyond the
 /// body, a type of no width): the stranger's mistake, not the end of this process.
-pub(crate) fn guarded<T>(decode: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
+pub fn guarded<T>(decode: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
     let decoded = catch_unwind(AssertUnwindSafe(decode));
     let panicked = |_| ArrowError::IpcError("it is damaged in a way Arrow does not check".into());
     Ok(decoded.map_err(panicked)??)

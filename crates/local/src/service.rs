@@ -23,7 +23,7 @@ impl InProcess {
     }
 }
 
-pub fn session_error(error: caudal_gateway::Error) -> Error {
+pub fn session_error(error: caudal_broker::Error) -> Error {
     Error::Session(Box::new(error))
 }
 
@@ -65,7 +65,7 @@ impl Answer for Delivered {
     async fn next(&mut self) -> Result<(ResultWhat, Vec<RecordBatch>), Error> {
         loop {
             let delivery = self.consumer.next().await.map_err(session_error)?;
-            let gone = || caudal_gateway::Error::NoQueue { queue: self.queue.clone() };
+            let gone = || caudal_broker::Error::NoQueue { queue: self.queue.clone() };
             let delivery = delivery.ok_or_else(gone).map_err(session_error)?;
             self.last = Some(delivery.tag);
             if let Some(message) = result_of(Arc::unwrap_or_clone(delivery.message)) {

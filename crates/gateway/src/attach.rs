@@ -1,0 +1,183 @@
+//! Keeps a session's client: says that it is there, and tells it how its session is.
+//!
+//! A task of its own does both. The stream to the client only passes on what the task has found: while
+//! the client reads something else, nothing on its connection may move, and it is there all the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use caudal_broker::Trouble;
+use caudal_core::manifest::{Claim, Tombstone};
+use caudal_core::protocol::Status;
+use caudal_core::{Coded, SessionId, limits};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tracing::warn;
+
+use crate::gateway::{now_ms, over};
+use crate::holds::{Hold, Renewed};
+use crate::open_sessions::OpenSession;
+use crate::tokens::Owner;
+use crate::{Error, Gateway, records};
+
+/// A client that this gateway has, for as long as this is not dropped.
+pub struct Attachment {
+    statuses: watch::Receiver<Status>,
+    /// Ends with the reason why the client has to go, never without one.
+    keeping: JoinHandle<Error>,
+}
+
+impl Attachment {
+    /// How the session is, whenever that changes: at once for the first time.
+    pub async fn next(&mut self) -> Result<Status, Error> {
+        if self.statuses.changed().await.is_ok() {
+            return Ok(self.statuses.borrow_and_update().clone());
+        }
+        match (&mut self.keeping).await {
+            Ok(error) => Err(error),
+            Err(died) => Err(died.into()),
+        }
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.keeping.abort();
+    }
+}
+
+impl Gateway {
+    /// Takes the session's client, from whichever gateway had it.
+    pub async fn attach(
+        self: &Arc<Self>,
+        owner: &Owner,
+        session: &SessionId,
+    ) -> Result<Attachment, Error> {
+        let open = self.find(owner, session).await?;
+        let (store, name) = (Arc::clone(&self.store), &self.settings.name);
+        let hold = Hold::take(store, open.objects(), name).await?;
+        open.has_epoch(hold.epoch);
+        let mut keeper = Keeper {
+            gateway: Arc::clone(self),
+            open,
+            hold,
+            claims: BTreeMap::new(),
+            unclaimed_since: Some(Instant::now()),
+        };
+        let (sender, mut statuses) = watch::channel(keeper.look().await?);
+        statuses.mark_changed();
+        Ok(Attachment { statuses, keeping: tokio::spawn(keeper.keep(sender)) })
+    }
+}
+
+struct Keeper {
+    gateway: Arc<Gateway>,
+    open: Arc<OpenSession>,
+    hold: Hold,
+    /// By the names of their objects.
+    claims: BTreeMap<String, Claim>,
+    /// None once a worker has taken the session up.
+    unclaimed_since: Option<Instant>,
+}
+
+impl Keeper {
+    /// Ends with the reason why the client has to go; it learns a failure of its session as its last
+    /// status, too.
+    async fn keep(mut self, statuses: watch::Sender<Status>) -> Error {
+        let end = self.beat(&statuses).await;
+        if let Error::Over { failure, .. } = &end {
+            statuses.send_modify(|status| status.failure = failure.clone());
+        }
+        end
+    }
+
+    async fn beat(&mut self, statuses: &watch::Sender<Status>) -> Error {
+        let beat = Duration::from_millis(limits::HOLD_BEAT_MS);
+        let mut beats = interval_at(Instant::now() + beat, beat);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let gateway = Arc::clone(&self.gateway);
+        loop {
+            tokio::select! {
+                _ = beats.tick() => {}
+                leaving = gateway.left() => return leaving,
+            }
+            let status = match self.look().await {
+                Ok(status) => status,
+                // The store may be back at the next beat; janitors are patient.
+                Err(error @ Error::Store(_)) if error.is_retryable() => {
+                    warn!(session = %self.open.manifest.session, %error, "cannot renew the hold");
+                    Status { waiting_for: vec![error.to_string()], ..statuses.borrow().clone() }
+                }
+                Err(error) => return error,
+            };
+            statuses.send_if_modified(|known| {
+                let changes = *known != status;
+                *known = status;
+                changes
+            });
+        }
+    }
+
+    /// Says that the client is there, and finds out how the session is.
+    async fn look(&mut self) -> Result<Status, Error> {
+        let objects = self.open.objects();
+        if let Some(tombstone) = self.gateway.tombstone(&objects).await? {
+            return Err(over(tombstone));
+        }
+        if let Renewed::Lost { epoch } = self.hold.renew().await? {
+            self.open.has_epoch(epoch);
+            return Err(Error::LetGo { session: objects.session });
+        }
+        self.read_claims().await?;
+        let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
+        self.check_claimed(workers).await?;
+        Ok(Status { waiting_for: self.waiting_for(workers), workers, failure: None })
+    }
+
+    /// A claim stays, but a worker that refused may come back in a version that does not.
+    async fn read_claims(&mut self) -> Result<(), Error> {
+        let store = self.gateway.store.as_ref();
+        for name in store.list(&self.open.objects().claims()).await? {
+            let is_known = self.claims.get(&name).is_some_and(|claim| claim.refusal.is_none());
+            if !is_known && let Some(claim) = records::read(store, &name).await? {
+                self.claims.insert(name, claim);
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_claimed(&mut self, workers: usize) -> Result<(), Error> {
+        if workers > 0 {
+            self.unclaimed_since = None;
+        }
+        let patience = self.gateway.settings.unclaimed_max;
+        match self.unclaimed_since {
+            Some(since) if since.elapsed() >= patience => {
+                let why = Error::Unclaimed { seconds: patience.as_secs() };
+                let tombstone =
+                    Tombstone::of(&self.open.manifest, Some(why.as_failure()), now_ms());
+                Err(over(self.gateway.bury(tombstone).await?))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// In words, most important first.
+    fn waiting_for(&self, workers: usize) -> Vec<String> {
+        let trouble = self.gateway.broker.trouble().map(|trouble| match trouble {
+            Trouble::Away => "no connection to the broker",
+            Trouble::Blocked => "the broker takes nothing: it is short of memory or disk",
+        });
+        let unclaimed = (workers == 0).then_some("no worker has claimed the session");
+        let held_back = (workers > 0 && self.open.session.is_held_back())
+            .then_some("the queue of fragments is full: workers are busy");
+        let refusals = self.claims.values().filter_map(|claim| {
+            let refusal = claim.refusal.as_ref()?;
+            Some(format!("worker {} does not take part: {refusal}", claim.worker))
+        });
+        let reasons = trouble.into_iter().chain(unclaimed).chain(held_back).map(str::to_string);
+        reasons.chain(refusals).collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! Ends a session: a tombstone first, then everything that it says is to go.
+//!
+//! Every step can be done again, by anybody: a gateway that dies in the middle leaves the rest to the
+//! janitors.
+
+use caudal_broker::News;
+use caudal_core::manifest::Tombstone;
+use caudal_core::{Objects, Queues, SessionId};
+use caudal_failpoint::hit;
+use caudal_journal::Created;
+use tracing::{info, warn};
+
+use crate::gateway::now_ms;
+use crate::tokens::Owner;
+use crate::{Error, Gateway, records, slots};
+
+impl Gateway {
+    /// The client is done with its session. Closing what is closed is fine.
+    pub async fn close(&self, owner: &Owner, session: &SessionId) -> Result<(), Error> {
+        self.end(owner, session, None).await
+    }
+
+    /// Whoever still waits for the session is told that it was cancelled.
+    pub async fn cancel(&self, owner: &Owner, session: &SessionId) -> Result<(), Error> {
+        self.end(owner, session, Some(&Error::Cancelled)).await
+    }
+
+    async fn end(
+        &self,
+        owner: &Owner,
+        session: &SessionId,
+        why: Option<&Error>,
+    ) -> Result<(), Error> {
+        let objects = self.objects(session)?;
+        let none = || Error::NoSession { session: session.clone() };
+        let tombstone = match self.tombstone(&objects).await? {
+            Some(tombstone) => tombstone,
+            None => {
+                let manifest = self.manifest(&objects).await?.ok_or_else(none)?;
+                Tombstone::of(&manifest, why.map(Error::as_failure), now_ms())
+            }
+        };
+        if !owner.is(&tombstone.owner) {
+            return Err(none());
+        }
+        self.bury(tombstone).await.map(|_| ())
+    }
+
+    /// Ends a session with what its tombstone says, unless it has ended with something else already:
+    /// the first one counts, and is returned.
+    pub(crate) async fn bury(&self, tombstone: Tombstone) -> Result<Tombstone, Error> {
+        let objects = Objects { session: tombstone.session.clone() };
+        let body = records::to_body(&tombstone);
+        let tombstone = match self.store.create(&objects.tombstone(), body).await? {
+            Created::New => tombstone,
+            Created::Exists => self.tombstone(&objects).await?.unwrap_or(tombstone),
+        };
+        hit("close.tombstone");
+        let failure = tombstone.failure.as_ref().map(|failure| failure.message.as_str());
+        info!(session = %tombstone.session, failure, "ended");
+        // It is over from here on. What cannot be removed now is removed by a janitor.
+        if let Err(error) = self.clean_up(&tombstone).await {
+            warn!(session = %tombstone.session, %error, "leaves something to the janitors");
+        }
+        Ok(tombstone)
+    }
+
+    /// Removes whatever is left of a session that is over, except its tombstone.
+    pub(crate) async fn clean_up(&self, tombstone: &Tombstone) -> Result<(), Error> {
+        let Tombstone { session, shards, queries, .. } = tombstone;
+        self.sessions.forget(session);
+        self.broker.announce(News::Closed(session.clone())).await?;
+        for queue in (Queues { session: session.clone() }).all(*shards, *queries) {
+            self.broker.delete(&queue).await?;
+        }
+        hit("close.queues");
+        // After the queues: as long as the folder is there, a janitor sees that something is left.
+        self.store.delete_folder(&Objects { session: session.clone() }.folder()).await?;
+        hit("close.folder");
+        slots::release(self.store.as_ref(), session).await?;
+        hit("close.slot");
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Why a gateway does not do what it was asked to, and why it ends a session.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use caudal_core::{Code, Coded, Failure, SessionId};
+use thiserror::Error;
+use tokio::task::JoinError;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("no token that this cluster knows came with the call")]
+    Unauthenticated,
+    #[error("there is no session {session} of this token")]
+    NoSession { session: SessionId },
+    #[error("all {sessions_max} sessions of the cluster are taken")]
+    TooManySessions { sessions_max: usize },
+    #[error("cannot make sense of {what}: {reason}")]
+    BadRequest { what: &'static str, reason: String },
+    #[error("table {table}: {difference}")]
+    WrongSchema { table: String, difference: String },
+    #[error("batch {number} of table {table}: {reason}")]
+    BadFragment { table: String, number: u32, reason: String },
+    #[error("a message of more than {bytes_max} bytes")]
+    TooLarge { bytes_max: usize },
+    /// With the failure it ended with, unless its client closed it.
+    #[error("session {session} is over{}", .failure.as_ref().map(|f| format!(": {}", f.message)).unwrap_or_default())]
+    Over { session: SessionId, failure: Option<Failure> },
+    #[error("the client of session {session} has come back by another way")]
+    LetGo { session: SessionId },
+    #[error("gateway {gateway} is leaving")]
+    Leaving { gateway: String },
+    #[error("no worker has taken up the session in {seconds} s")]
+    Unclaimed { seconds: u64 },
+    #[error("its client was not there for {seconds} s")]
+    ClientGone { seconds: u64 },
+    #[error("it was cancelled")]
+    Cancelled,
+    #[error("gateway {gateway} plans session {session} in another way than the one that opened it")]
+    OtherPlan { gateway: String, session: SessionId },
+    #[error("the object {name} is not what it should be: {reason}")]
+    BadObject { name: String, reason: String },
+    #[error("cannot listen at {address}: {source}")]
+    Listen { address: SocketAddr, source: io::Error },
+    #[error("cannot read {}: {source}", .path.display())]
+    TlsFile { path: PathBuf, source: io::Error },
+    #[error("cannot serve: {0}")]
+    Serve(#[from] tonic::transport::Error),
+    #[error("a task of the gateway died: {0}")]
+    Panicked(#[from] JoinError),
+    #[error(transparent)]
+    Planner(#[from] caudal_planner::Error),
+    #[error(transparent)]
+    Broker(#[from] caudal_broker::Error),
+    #[error(transparent)]
+    Store(#[from] caudal_journal::StoreError),
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Unauthenticated => "CDL-8001",
+            Error::NoSession { .. } => "CDL-8002",
+            Error::TooManySessions { .. } => "CDL-8003",
+            Error::BadRequest { .. } => "CDL-8004",
+            Error::WrongSchema { .. } => "CDL-8005",
+            Error::BadFragment { .. } => "CDL-8006",
+            Error::TooLarge { .. } => "CDL-8007",
+            Error::Over { .. } => "CDL-8008",
+            Error::LetGo { .. } => "CDL-8009",
+            Error::Leaving { .. } => "CDL-8010",
+            Error::Unclaimed { .. } => "CDL-8011",
+            Error::ClientGone { .. } => "CDL-8012",
+            Error::Cancelled => "CDL-8013",
+            Error::OtherPlan { .. } => "CDL-8014",
+            Error::BadObject { .. } => "CDL-8015",
+            Error::Listen { .. } => "CDL-8016",
+            Error::TlsFile { .. } => "CDL-8017",
+            Error::Serve(_) => "CDL-8018",
+            Error::Panicked(_) => "CDL-8019",
+            Error::Planner(error) => error.code(),
+            Error::Broker(error) => error.code(),
+            Error::Store(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Error::Unauthenticated => "give one with --token or CAUDAL_TOKEN",
+            Error::TooManySessions { .. } => "try again when another session has ended",
+            Error::WrongSchema { .. } => "send the columns that the answer to `open` asks for",
+            Error::BadFragment { .. } => "send plain record batches, without dictionaries",
+            Error::TooLarge { .. } => "send smaller batches",
+            Error::Leaving { .. } => "go on at another gateway",
+            Error::Unclaimed { .. } => "start workers on the same broker and store",
+            Error::OtherPlan { .. } => "use one version of Caudal in the whole cluster",
+            Error::Planner(error) => return error.hint(),
+            Error::Broker(error) => return error.hint(),
+            Error::Store(error) => return error.hint(),
+            _ => return None,
+        };
+        Some(hint.to_string())
+    }
+
+    fn is_retryable(&self) -> bool {
+        match self {
+            Error::TooManySessions { .. }
+            | Error::LetGo { .. }
+            | Error::Leaving { .. }
+            | Error::OtherPlan { .. } => true,
+            Error::Broker(error) => error.is_retryable(),
+            Error::Store(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+}
+
+impl Error {
+    /// As the reason why a session ended.
+    pub fn as_failure(&self) -> Failure {
+        Failure { code: self.code().to_string(), message: self.to_string() }
+    }
+}

@@ -1,0 +1,230 @@
+//! The service without its wire: what can be asked of a gateway.
+//!
+//! A gateway keeps nothing that another one could not find in the store and the broker; what it
+//! remembers of open sessions saves reading and planning again.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use caudal_broker::Broker;
+use caudal_core::manifest::{Claim, Manifest, Tombstone};
+use caudal_core::objects::SESSIONS;
+use caudal_core::protocol::{SessionEntry, SessionsReply};
+use caudal_core::{Objects, QueryId, SessionId, TableId};
+use caudal_journal::Store;
+use caudal_planner::SessionSpec;
+use futures::future::try_join_all;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::open_sessions::{OpenSession, OpenSessions};
+use crate::settings::Settings;
+use crate::tokens::Owner;
+use crate::{Error, Session, holds, records};
+
+pub struct Gateway {
+    pub settings: Settings,
+    pub(crate) broker: Arc<dyn Broker>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) sessions: OpenSessions,
+    leaving: watch::Sender<bool>,
+}
+
+impl Gateway {
+    pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
+        let leaving = watch::Sender::new(false);
+        Self { settings, broker, store, sessions: OpenSessions::default(), leaving }
+    }
+
+    /// Ends every stream, so that clients go on at another gateway.
+    pub fn leave(&self) {
+        self.leaving.send_replace(true);
+    }
+
+    /// Returns when the gateway leaves, with what to tell its clients.
+    pub(crate) async fn left(&self) -> Error {
+        // The sender is a field of this very gateway.
+        let _ = self.leaving.subscribe().wait_for(|leaving| *leaving).await;
+        Error::Leaving { gateway: self.settings.name.clone() }
+    }
+
+    pub(crate) fn check_staying(&self) -> Result<(), Error> {
+        match *self.leaving.borrow() {
+            true => Err(Error::Leaving { gateway: self.settings.name.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Says how many batches a table has; returns when all who wait for it will learn it.
+    pub async fn end_table(
+        &self,
+        owner: &Owner,
+        session: &SessionId,
+        table: TableId,
+        count: u32,
+    ) -> Result<(), Error> {
+        let open = self.find(owner, session).await?;
+        open.check_table(table)?;
+        match open.session.end_table(table, count).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(&open, error).await),
+        }
+    }
+
+    /// The sessions of this owner.
+    pub async fn list(&self, owner: &Owner) -> Result<SessionsReply, Error> {
+        let ids = self.store.folders(SESSIONS).await?;
+        let entries = try_join_all(ids.into_iter().map(|id| self.describe(owner, SessionId(id))));
+        Ok(SessionsReply { sessions: entries.await?.into_iter().flatten().collect() })
+    }
+
+    async fn describe(
+        &self,
+        owner: &Owner,
+        session: SessionId,
+    ) -> Result<Option<SessionEntry>, Error> {
+        let objects = Objects { session };
+        let Some(manifest) = self.manifest(&objects).await? else { return Ok(None) };
+        if !owner.is(&manifest.owner) || self.tombstone(&objects).await?.is_some() {
+            return Ok(None);
+        }
+        let held = holds::latest(self.store.as_ref(), &objects).await?;
+        let claims = self.claims(&objects).await?;
+        Ok(Some(SessionEntry {
+            session: objects.session,
+            started_ms: manifest.started_ms,
+            queries: manifest.queries.into_iter().map(|query| query.name).collect(),
+            tables: manifest.tables.into_iter().map(|table| table.name).collect(),
+            shards: manifest.shards,
+            gateway: held.and_then(|held| held.by).map(|hold| hold.gateway),
+            workers: claims.iter().filter(|claim| claim.refusal.is_none()).count(),
+        }))
+    }
+
+    /// The open session of this name and owner. Whether another's exists is nobody's business.
+    pub(crate) async fn find(
+        &self,
+        owner: &Owner,
+        session: &SessionId,
+    ) -> Result<Arc<OpenSession>, Error> {
+        let objects = self.objects(session)?;
+        let none = || Error::NoSession { session: session.clone() };
+        if let Some(tombstone) = self.tombstone(&objects).await? {
+            self.sessions.forget(session);
+            return Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() });
+        }
+        let open = match self.sessions.get(session) {
+            Some(open) => open,
+            None => {
+                let manifest = self.manifest(&objects).await?.ok_or_else(none)?;
+                if !owner.is(&manifest.owner) {
+                    return Err(none());
+                }
+                self.remember(manifest).await?
+            }
+        };
+        if owner.is(&open.manifest.owner) { Ok(open) } else { Err(none()) }
+    }
+
+    /// Plans a session that is open, unless that has been done.
+    pub(crate) async fn remember(&self, manifest: Manifest) -> Result<Arc<OpenSession>, Error> {
+        if let Some(open) = self.sessions.get(&manifest.session) {
+            return Ok(open);
+        }
+        let plan = plan(&manifest).await?;
+        if fingerprint_of(&plan) != manifest.fingerprint {
+            let gateway = self.settings.name.clone();
+            return Err(Error::OtherPlan { gateway, session: manifest.session });
+        }
+        let (id, broker) = (manifest.session.clone(), Arc::clone(&self.broker));
+        let session = Session::resume(id, Arc::new(plan), broker);
+        Ok(self.sessions.insert(OpenSession::new(manifest, session)))
+    }
+
+    /// A missing queue is how one learns that a session has ended; its tombstone says why.
+    pub(crate) async fn explain(&self, open: &OpenSession, error: caudal_broker::Error) -> Error {
+        if !matches!(error, caudal_broker::Error::NoQueue { .. }) {
+            return error.into();
+        }
+        match self.tombstone(&open.objects()).await {
+            Ok(Some(tombstone)) => over(tombstone),
+            Ok(None) => error.into(),
+            Err(unknown) => unknown,
+        }
+    }
+
+    pub(crate) async fn manifest(&self, objects: &Objects) -> Result<Option<Manifest>, Error> {
+        records::read(self.store.as_ref(), &objects.manifest()).await
+    }
+
+    pub(crate) async fn tombstone(&self, objects: &Objects) -> Result<Option<Tombstone>, Error> {
+        records::read(self.store.as_ref(), &objects.tombstone()).await
+    }
+
+    async fn claims(&self, objects: &Objects) -> Result<Vec<Claim>, Error> {
+        let names = self.store.list(&objects.claims()).await?;
+        let claims = names.iter().map(|name| records::read(self.store.as_ref(), name));
+        Ok(try_join_all(claims).await?.into_iter().flatten().collect())
+    }
+
+    /// Where a session is kept. A name that no session can have leads nowhere.
+    pub(crate) fn objects(&self, session: &SessionId) -> Result<Objects, Error> {
+        let is_name = session.0.len() == SESSION_ID_DIGITS
+            && session.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        match is_name {
+            true => Ok(Objects { session: session.clone() }),
+            false => Err(Error::NoSession { session: session.clone() }),
+        }
+    }
+}
+
+/// Hexadecimal digits of a session's name.
+pub(crate) const SESSION_ID_DIGITS: usize = 32;
+
+pub(crate) fn over(tombstone: Tombstone) -> Error {
+    Error::Over { session: tombstone.session, failure: tombstone.failure }
+}
+
+/// Planning is a while of pure computing: not on a thread that has heartbeats to answer.
+pub(crate) async fn plan(manifest: &Manifest) -> Result<caudal_planner::SessionPlan, Error> {
+    let spec = SessionSpec::try_from(manifest)?;
+    let runtime = Handle::current();
+    let planning = move || runtime.block_on(caudal_planner::plan(&spec));
+    Ok(tokio::task::spawn_blocking(planning).await??)
+}
+
+pub(crate) fn fingerprint_of(plan: &caudal_planner::SessionPlan) -> String {
+    format!("{:032x}", plan.fingerprint)
+}
+
+/// What the clock on the wall says: for people, and for ages of hours.
+pub(crate) fn now_ms() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl OpenSession {
+    pub(crate) fn check_table(&self, table: TableId) -> Result<(), Error> {
+        let tables = &self.session.plan.tables;
+        match tables.get(table.index()) {
+            Some(known) if known.stages.is_empty() => Err(Error::BadRequest {
+                what: "the table",
+                reason: format!("no query reads table {}", known.name),
+            }),
+            Some(_) => Ok(()),
+            None => Err(Error::BadRequest {
+                what: "the table",
+                reason: format!("there are {}, and this is number {}", tables.len(), table.0),
+            }),
+        }
+    }
+
+    pub(crate) fn check_query(&self, query: QueryId) -> Result<(), Error> {
+        let queries = self.session.plan.queries.len();
+        if query.index() < queries {
+            return Ok(());
+        }
+        let reason = format!("there are {queries}, and this is number {}", query.0);
+        Err(Error::BadRequest { what: "the query", reason })
+    }
+}

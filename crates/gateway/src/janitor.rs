@@ -1,0 +1,138 @@
+//! Closes sessions whose client is gone, and finishes what others began to close. Every gateway has
+//! one; they need not know of each other, since whatever one does another may do again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use caudal_core::manifest::Tombstone;
+use caudal_core::objects::{CLOSED, SESSIONS};
+use caudal_core::{Objects, SessionId, limits};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tracing::warn;
+
+use crate::gateway::now_ms;
+use crate::slots::Slot;
+use crate::watch::Watch;
+use crate::{Error, Gateway, holds, records, slots};
+
+pub struct Janitor {
+    gateway: Arc<Gateway>,
+    /// Of each session, the epoch and the beat of its hold.
+    clients: Watch<SessionId, Option<(u64, u64)>>,
+    /// Places whose session is not there, by the names of their objects.
+    empty_slots: Watch<String, SessionId>,
+    swept: Option<Instant>,
+}
+
+impl Janitor {
+    pub fn new(gateway: Arc<Gateway>) -> Self {
+        let (clients, empty_slots) = (Watch::default(), Watch::default());
+        Self { gateway, clients, empty_slots, swept: None }
+    }
+
+    /// Never ends.
+    pub async fn run(mut self) {
+        let mut ticks = interval(Duration::from_millis(limits::JANITOR_TICK_MS));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.look().await {
+                warn!(%error, "the janitor tries again later");
+            }
+        }
+    }
+
+    /// One round.
+    pub async fn look(&mut self) -> Result<(), Error> {
+        let sessions = self.list_sessions().await?;
+        for session in &sessions {
+            if let Err(error) = self.look_at_session(session).await {
+                warn!(%session, %error, "the janitor tries again later");
+            }
+        }
+        self.look_at_slots(&sessions).await?;
+        let sweep_every = Duration::from_secs(limits::TOMBSTONE_SWEEP_SECONDS);
+        if self.swept.is_none_or(|swept| swept.elapsed() >= sweep_every) {
+            self.sweep_tombstones().await?;
+            self.swept = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// The sessions there are. What this gateway or its janitor remembers of others is forgotten.
+    async fn list_sessions(&mut self) -> Result<HashSet<SessionId>, Error> {
+        let remembered = self.gateway.sessions.ids();
+        let folders = self.gateway.store.folders(SESSIONS).await?;
+        let sessions: HashSet<_> = folders.into_iter().map(SessionId).collect();
+        for gone in remembered.iter().filter(|id| !sessions.contains(*id)) {
+            self.gateway.sessions.forget(gone);
+        }
+        self.clients.retain(|id| sessions.contains(id));
+        Ok(sessions)
+    }
+
+    async fn look_at_session(&mut self, session: &SessionId) -> Result<(), Error> {
+        let gateway = Arc::clone(&self.gateway);
+        let objects = Objects { session: session.clone() };
+        if let Some(tombstone) = gateway.tombstone(&objects).await? {
+            return gateway.clean_up(&tombstone).await;
+        }
+        let now = Instant::now();
+        let held = holds::latest(gateway.store.as_ref(), &objects).await?;
+        let beat = held.map(|held| (held.epoch, held.by.map_or(0, |hold| hold.beat)));
+        let grace = gateway.settings.grace;
+        if self.clients.observe(session.clone(), beat, now) < grace {
+            return Ok(());
+        }
+        match gateway.manifest(&objects).await? {
+            Some(manifest) => {
+                let gone = Error::ClientGone { seconds: grace.as_secs() }.as_failure();
+                let tombstone = Tombstone::of(&manifest, Some(gone), now_ms());
+                gateway.bury(tombstone).await.map(|_| ())
+            }
+            // Left by a session so old that even its tombstone is gone.
+            None => Ok(gateway.store.delete_folder(&objects.folder()).await?),
+        }
+    }
+
+    async fn look_at_slots(&mut self, sessions: &HashSet<SessionId>) -> Result<(), Error> {
+        let now = Instant::now();
+        let taken = slots::taken(self.gateway.store.as_ref()).await?;
+        let empty: Vec<_> =
+            taken.into_iter().filter(|slot| !sessions.contains(&slot.session)).collect();
+        self.empty_slots.retain(|name| empty.iter().any(|slot| slot.name == *name));
+        for Slot { name, session } in empty {
+            let empty_for = self.empty_slots.observe(name.clone(), session.clone(), now);
+            // One that is being opened has its place before anything else, and no tombstone.
+            let is_over = self.gateway.tombstone(&Objects { session }).await?.is_some();
+            if is_over || empty_for >= self.gateway.settings.grace {
+                self.gateway.store.delete(&name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn sweep_tombstones(&self) -> Result<(), Error> {
+        for name in self.gateway.store.list(CLOSED).await? {
+            if let Err(error) = self.sweep_tombstone(&name).await {
+                warn!(%name, %error, "the janitor tries again later");
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets a session that ended long ago, after a last look for what somebody who had slept since
+    /// then may have brought back.
+    async fn sweep_tombstone(&self, name: &str) -> Result<(), Error> {
+        let store = self.gateway.store.as_ref();
+        let oldest_ms = now_ms().saturating_sub(3_600_000 * limits::TOMBSTONE_HOURS);
+        match records::read::<Tombstone>(store, name).await? {
+            Some(tombstone) if tombstone.closed_ms < oldest_ms => {
+                self.gateway.clean_up(&tombstone).await?;
+                Ok(store.delete(name).await?)
+            }
+            _ => Ok(()),
+        }
+    }
+}

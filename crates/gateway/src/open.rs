@@ -1,0 +1,188 @@
+//! Opens a session: a place, a manifest, queues, batons, an announcement, in this order.
+//!
+//! A gateway that dies between two steps leaves what the same request, said again to any gateway,
+//! goes on from. If nobody says it again, janitors find a place without a session, or a session
+//! without a client.
+
+use std::sync::Arc;
+
+use caudal_broker::News;
+use caudal_core::manifest::Manifest;
+use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
+use caudal_core::{Objects, SessionId, limits, schema};
+use caudal_failpoint::hit;
+use caudal_journal::Created;
+use caudal_planner::SessionPlan;
+use sha2::{Digest, Sha256};
+
+use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, now_ms, over, plan};
+use crate::open_sessions::OpenSession;
+use crate::tokens::{Owner, hex};
+use crate::{Error, Gateway, slots};
+
+/// Hexadecimal digits of a nonce.
+const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
+
+impl Gateway {
+    /// Opens a session, or finds the one that this request has opened before.
+    pub async fn open(&self, owner: &Owner, request: OpenRequest) -> Result<OpenReply, Error> {
+        check(&request)?;
+        let objects = Objects { session: session_of(&request.nonce, owner) };
+        if let Some(tombstone) = self.tombstone(&objects).await? {
+            return Err(over(tombstone));
+        }
+        let open = match self.manifest(&objects).await? {
+            Some(manifest) => self.found(manifest, &request).await?,
+            None => self.write_down(owner, &objects, &request).await?,
+        };
+        open.session.make_queues(limits::CLUSTER_MAP_THREADS).await?;
+        self.broker.announce(News::Opened(objects.session.clone())).await?;
+        hit("open.announced");
+        self.check_still_open(&objects).await?;
+        reply(&open)
+    }
+
+    /// The session is there: this request was made before.
+    async fn found(
+        &self,
+        manifest: Manifest,
+        request: &OpenRequest,
+    ) -> Result<Arc<OpenSession>, Error> {
+        if manifest.tables != request.tables || manifest.queries != request.queries {
+            let reason = "it was used for a session with other tables or queries".to_string();
+            return Err(Error::BadRequest { what: "the nonce", reason });
+        }
+        self.remember(manifest).await
+    }
+
+    async fn write_down(
+        &self,
+        owner: &Owner,
+        objects: &Objects,
+        request: &OpenRequest,
+    ) -> Result<Arc<OpenSession>, Error> {
+        let mut manifest = Manifest {
+            session: objects.session.clone(),
+            tables: request.tables.clone(),
+            queries: request.queries.clone(),
+            shards: request.shards.unwrap_or(self.settings.shards),
+            started_ms: now_ms(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            fingerprint: String::new(),
+            owner: owner.as_str().to_string(),
+        };
+        // Before anything is taken: most refusals come from here.
+        manifest.fingerprint = fingerprint_of(&plan(&manifest).await?);
+        slots::take(self.store.as_ref(), objects, self.settings.sessions_max).await?;
+        hit("open.slot");
+        let body = crate::records::to_body(&manifest);
+        let created = self.store.create(&objects.manifest(), body).await?;
+        hit("open.manifest");
+        match created {
+            Created::New => self.remember(manifest).await,
+            // The same request, said twice at the same time. Its manifest may have another start.
+            Created::Exists => match self.manifest(objects).await? {
+                Some(first) => self.found(first, request).await,
+                None => Err(Error::NoSession { session: objects.session.clone() }),
+            },
+        }
+    }
+
+    /// A gateway that slept in the middle of an open may have brought back what has ended meanwhile.
+    async fn check_still_open(&self, objects: &Objects) -> Result<(), Error> {
+        let Some(tombstone) = self.tombstone(objects).await? else { return Ok(()) };
+        self.clean_up(&tombstone).await?;
+        Err(over(tombstone))
+    }
+}
+
+fn check(request: &OpenRequest) -> Result<(), Error> {
+    let bad = |what, reason| Err(Error::BadRequest { what, reason });
+    let nonce = &request.nonce;
+    if !NONCE_DIGITS.contains(&nonce.len()) || !nonce.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let (least, most) = NONCE_DIGITS.into_inner();
+        return bad("the nonce", format!("it should be {least} to {most} hexadecimal digits"));
+    }
+    if request.tables.len() > limits::TABLES_MAX {
+        let (is, max) = (request.tables.len(), limits::TABLES_MAX);
+        return bad("the tables", format!("{is} in one session, where {max} are the most"));
+    }
+    if request.shards == Some(0) {
+        return bad("the number of shards", "there must be one at least".to_string());
+    }
+    Ok(())
+}
+
+/// The same for the same request of the same owner, and not to be found out by anybody else.
+fn session_of(nonce: &str, owner: &Owner) -> SessionId {
+    let hash = Sha256::new().chain_update(nonce).chain_update([0]).chain_update(owner.as_str());
+    SessionId(hex(&hash.finalize()[..SESSION_ID_DIGITS / 2]))
+}
+
+fn reply(open: &OpenSession) -> Result<OpenReply, Error> {
+    let plan = &open.session.plan;
+    Ok(OpenReply {
+        session: open.manifest.session.clone(),
+        tables: table_needs(plan)?,
+        queries: query_shapes(plan)?,
+        fingerprint: open.manifest.fingerprint.clone(),
+    })
+}
+
+fn table_needs(plan: &SessionPlan) -> Result<Vec<TableNeeds>, Error> {
+    let needs = plan.tables.iter().map(|table| {
+        Ok(TableNeeds {
+            name: table.name.clone(),
+            needed: !table.stages.is_empty(),
+            columns: table.columns.clone(),
+            schema: encode("the table's columns", &table.schema)?,
+        })
+    });
+    needs.collect()
+}
+
+fn query_shapes(plan: &SessionPlan) -> Result<Vec<QueryShape>, Error> {
+    let shapes = plan.queries.iter().map(|query| {
+        Ok(QueryShape {
+            name: query.name.clone(),
+            schema: encode("the query's columns", &query.schema)?,
+            sources: plan.stage(query.root).sources(plan.shards),
+        })
+    });
+    shapes.collect()
+}
+
+fn encode(what: &'static str, columns: &arrow::datatypes::Schema) -> Result<String, Error> {
+    schema::encode(columns).map_err(|error| Error::BadRequest { what, reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_by_nonce_and_owner() {
+        let (one, two) = (Owner::of_token("one"), Owner::of_token("two"));
+        let nonce = "00112233445566778899aabbccddeeff";
+        assert_eq!(session_of(nonce, &one), session_of(nonce, &one));
+        assert_ne!(session_of(nonce, &one), session_of(nonce, &two));
+        assert_ne!(session_of(nonce, &one), session_of(&nonce.replace("00", "01"), &one));
+        assert_eq!(session_of(nonce, &one).0.len(), SESSION_ID_DIGITS);
+    }
+
+    #[test]
+    fn a_request_that_could_be_guessed_or_divided_by_nothing_is_refused() {
+        let request = |nonce: &str, shards| OpenRequest {
+            nonce: nonce.to_string(),
+            tables: vec![],
+            queries: vec![],
+            shards,
+        };
+        let nonce = "f".repeat(32);
+        assert!(check(&request(&nonce, None)).is_ok());
+        assert!(check(&request(&nonce, Some(0))).is_err());
+        for bad in ["", "abc", &"g".repeat(32), &"f".repeat(129)] {
+            assert!(check(&request(bad, None)).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Hands a query's result to its client, message by message, and tells the broker what the client has.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use caudal_broker::{Consumer, Delivery, DeliveryTag};
+use caudal_core::protocol::{ResultItem, ResultWhat};
+use caudal_core::{FragmentPart, Message, QueryId, SessionId};
+use caudal_failpoint::hit;
+use tracing::info;
+
+use crate::gateway::over;
+use crate::open_sessions::OpenSession;
+use crate::tokens::Owner;
+use crate::{Error, Gateway};
+
+/// Before subscribing again to what was lost.
+const RESUBSCRIBE_MS: u64 = 100;
+
+/// A client that reads a result.
+pub struct ResultStream {
+    gateway: Arc<Gateway>,
+    open: Arc<OpenSession>,
+    query: QueryId,
+    /// None: lost, and to be had again.
+    consumer: Option<Box<dyn Consumer>>,
+    /// What the client has not acknowledged, by its place in this stream.
+    sent: VecDeque<(u64, DeliveryTag)>,
+    next_tag: u64,
+    /// Of the client's attach: a later one has readers of its own.
+    epoch: u64,
+}
+
+impl Gateway {
+    /// Begins to read a query's result.
+    pub async fn result(
+        self: &Arc<Self>,
+        owner: &Owner,
+        session: &SessionId,
+        query: QueryId,
+    ) -> Result<ResultStream, Error> {
+        let open = self.find(owner, session).await?;
+        open.check_query(query)?;
+        let epoch = open.epoch();
+        let consumer = match open.session.result(query).await {
+            Ok(consumer) => Some(consumer),
+            Err(error) => return Err(self.explain(&open, error).await),
+        };
+        let (gateway, sent) = (Arc::clone(self), VecDeque::new());
+        Ok(ResultStream { gateway, open, query, consumer, sent, next_tag: 0, epoch })
+    }
+}
+
+impl ResultStream {
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.open.session.plan.query(self.query).schema)
+    }
+
+    /// The next message, with its rows if it has any. May be dropped and called again.
+    pub async fn next(&mut self) -> Result<(ResultItem, Option<RecordBatch>), Error> {
+        let (gateway, open, epoch) =
+            (Arc::clone(&self.gateway), Arc::clone(&self.open), self.epoch);
+        tokio::select! {
+            message = self.next_message() => message,
+            leaving = gateway.left() => Err(leaving),
+            () = open.superseded(epoch) => {
+                Err(Error::LetGo { session: open.manifest.session.clone() })
+            }
+        }
+    }
+
+    /// The client has everything up to and with this place.
+    pub async fn ack(&mut self, tag: u64) -> Result<(), Error> {
+        hit("result.sent");
+        while let Some(consumer) = &self.consumer
+            && let Some((sent, delivery)) = self.sent.front().copied()
+            && sent <= tag
+        {
+            match consumer.ack(delivery).await {
+                Ok(()) => drop(self.sent.pop_front()),
+                Err(error) => self.lose(error).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn next_message(&mut self) -> Result<(ResultItem, Option<RecordBatch>), Error> {
+        loop {
+            let Some(consumer) = &mut self.consumer else {
+                self.subscribe_again().await?;
+                continue;
+            };
+            match consumer.next().await {
+                Ok(Some(Delivery { tag, message, .. })) => {
+                    if let Some((what, rows)) = self.read(&message)? {
+                        return Ok((self.number(tag, what), rows));
+                    }
+                }
+                Ok(None) => return Err(self.ended().await),
+                Err(error) => self.lose(error).await?,
+            }
+        }
+    }
+
+    fn number(&mut self, delivery: DeliveryTag, what: ResultWhat) -> ResultItem {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.sent.push_back((tag, delivery));
+        ResultItem { tag, what }
+    }
+
+    fn read(&self, message: &Message) -> Result<Option<(ResultWhat, Option<RecordBatch>)>, Error> {
+        Ok(match message {
+            Message::Part(part) => {
+                let FragmentPart { id, part, end, .. } = *part;
+                let rows = self.rows(message)?;
+                Some((ResultWhat::Part { id, part, end }, rows))
+            }
+            Message::End { source, count } => {
+                Some((ResultWhat::End { source: *source, count: *count }, None))
+            }
+            Message::Failed { failure, .. } => {
+                Some((ResultWhat::Failed { failure: failure.clone() }, None))
+            }
+            // Neither is ever sent to a client: as good as unread.
+            Message::Baton | Message::Table(_) => None,
+        })
+    }
+
+    /// All rows of a message as one batch.
+    fn rows(&self, message: &Message) -> Result<Option<RecordBatch>, Error> {
+        let Message::Part(part) = message else { return Ok(None) };
+        let batches: Vec<_> = part.sections.iter().flat_map(|section| &section.batches).collect();
+        if batches.is_empty() {
+            return Ok(None);
+        }
+        let joined = concat_batches(&batches[0].schema(), batches);
+        joined.map(Some).map_err(|error| Error::BadObject {
+            name: self.open.session.queues.result(self.query),
+            reason: error.to_string(),
+        })
+    }
+
+    /// What was not acknowledged comes again; the client knows it by its identity.
+    async fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
+        use caudal_broker::Error::{Lost, Stale};
+        if !matches!(lost, Lost { .. } | Stale { .. }) {
+            return Err(self.gateway.explain(&self.open, lost).await);
+        }
+        info!(session = %self.open.manifest.session, query = %self.query, %lost, "reads again");
+        self.sent.clear();
+        self.consumer = None;
+        Ok(())
+    }
+
+    async fn subscribe_again(&mut self) -> Result<(), Error> {
+        tokio::time::sleep(Duration::from_millis(RESUBSCRIBE_MS)).await;
+        match self.open.session.result(self.query).await {
+            Ok(consumer) => self.consumer = Some(consumer),
+            Err(error) => self.lose(error).await?,
+        }
+        Ok(())
+    }
+
+    async fn ended(&self) -> Error {
+        match self.gateway.tombstone(&self.open.objects()).await {
+            Ok(Some(tombstone)) => over(tombstone),
+            // Its tombstone is gone, too: nobody remembers more than that it was.
+            Ok(None) => Error::Over { session: self.open.manifest.session.clone(), failure: None },
+            Err(error) => error,
+        }
+    }
+}

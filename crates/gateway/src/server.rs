@@ -1,0 +1,79 @@
+//! Puts a gateway on the network, with its janitor, until it is told to leave.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_flight::flight_service_server::FlightServiceServer;
+use caudal_broker::Broker;
+use caudal_core::limits;
+use caudal_journal::Store;
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
+use tracing::{info, warn};
+
+use crate::connections::accept;
+use crate::flight::Flight;
+use crate::janitor::Janitor;
+use crate::{Error, Gateway, Settings, TlsFiles};
+
+/// Serves until `shutdown` is over, then ends every stream so that clients go on elsewhere. `bound` is
+/// called with the address once clients may connect.
+pub async fn serve(
+    settings: Settings,
+    broker: Arc<dyn Broker>,
+    store: Arc<dyn Store>,
+    shutdown: impl Future<Output = ()>,
+    bound: impl FnOnce(SocketAddr),
+) -> Result<(), Error> {
+    let mut server = server(settings.tls.as_ref()).await?;
+    let address = settings.listen;
+    let listening = |source| Error::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(listening)?;
+    let address = listener.local_addr().map_err(listening)?;
+    let gateway = Arc::new(Gateway::new(settings, broker, store));
+    info!(%address, gateway = gateway.settings.name, "serves");
+    bound(address);
+
+    let flight = FlightServiceServer::new(Flight { gateway: Arc::clone(&gateway) })
+        .max_decoding_message_size(limits::WIRE_BYTES_MAX);
+    let left = {
+        let gateway = Arc::clone(&gateway);
+        async move { drop(gateway.left().await) }
+    };
+    let serving = server
+        .add_service(flight)
+        .serve_with_incoming_shutdown(accept(listener, limits::GATEWAY_CONNECTIONS_MAX), left);
+    tokio::pin!(serving);
+    tokio::select! {
+        served = &mut serving => return Ok(served?),
+        () = Janitor::new(Arc::clone(&gateway)).run() => unreachable!("a janitor never ends"),
+        () = shutdown => gateway.leave(),
+    }
+    match timeout(Duration::from_millis(limits::LEAVE_MS), serving).await {
+        Ok(served) => Ok(served?),
+        Err(_) => {
+            warn!("leaves clients that do not go");
+            Ok(())
+        }
+    }
+}
+
+async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {
+    let keepalive = Some(Duration::from_millis(limits::KEEPALIVE_MS));
+    let server = Server::builder()
+        .max_concurrent_streams(limits::GATEWAY_STREAMS_MAX)
+        .http2_max_header_list_size(limits::GATEWAY_HEADER_BYTES_MAX)
+        .initial_stream_window_size(limits::GATEWAY_STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(limits::GATEWAY_CONNECTION_WINDOW_BYTES)
+        .http2_keepalive_interval(keepalive)
+        .http2_keepalive_timeout(keepalive);
+    let Some(TlsFiles { certificate, key }) = tls else { return Ok(server) };
+    let read = async |path: &std::path::PathBuf| {
+        let path = path.clone();
+        tokio::fs::read(&path).await.map_err(|source| Error::TlsFile { path, source })
+    };
+    let identity = Identity::from_pem(read(certificate).await?, read(key).await?);
+    Ok(server.tls_config(ServerTlsConfig::new().identity(identity))?)
+}

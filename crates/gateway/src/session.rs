@@ -1,0 +1,132 @@
+//! A session's queues, and what its client puts into them and takes out: the part of a gateway that
+//! one process and a cluster have in common.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::array::RecordBatch;
+use caudal_broker::{Broker, Consumer, Error, QueueKind};
+use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
+use caudal_planner::SessionPlan;
+
+/// An open session.
+pub struct Session {
+    pub plan: Arc<SessionPlan>,
+    pub queues: Queues,
+    broker: Arc<dyn Broker>,
+    /// Fragments that wait for room in their queue.
+    held_back: AtomicUsize,
+}
+
+impl Session {
+    /// A session whose queues are there already.
+    pub fn resume(id: SessionId, plan: Arc<SessionPlan>, broker: Arc<dyn Broker>) -> Self {
+        Self { plan, queues: Queues { session: id }, broker, held_back: AtomicUsize::new(0) }
+    }
+
+    /// Makes the session's queues and puts a baton into each shard's.
+    pub async fn open(
+        id: SessionId,
+        plan: Arc<SessionPlan>,
+        broker: Arc<dyn Broker>,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let session = Self::resume(id, plan, broker);
+        session.make_queues(threads).await?;
+        Ok(session)
+    }
+
+    /// Doing it again is harmless: a queue that is there stays, and a second baton is a repetition of
+    /// the first.
+    pub async fn make_queues(&self, threads: usize) -> Result<(), Error> {
+        for (queue, kind) in self.all_queues(threads) {
+            self.broker.declare(&queue, kind).await?;
+        }
+        caudal_failpoint::hit("open.queues");
+        for shard in self.plan.shard_ids() {
+            self.broker.send(&self.queues.shard(shard), Message::Baton).await?;
+        }
+        caudal_failpoint::hit("open.batons");
+        Ok(())
+    }
+
+    /// Takes a fragment of a table; returns when it is safe.
+    pub async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
+        let queue = self.queues.map();
+        let message = Arc::new(Message::Table(fragment));
+        loop {
+            match self.broker.publish(&queue, Arc::clone(&message)).await {
+                Err(Error::Full { .. }) => {
+                    let _waiting = HeldBack::one_more(&self.held_back);
+                    self.broker.room(&queue).await;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Whether fragments wait for room in their queue.
+    pub fn is_held_back(&self) -> bool {
+        self.held_back.load(Ordering::Relaxed) > 0
+    }
+
+    /// Tells everybody who waits for the table how many fragments it has.
+    ///
+    /// A table of none becomes one of a single empty fragment: what a plan has to say about no rows
+    /// at all (the grand total of a grouping set, say) is said by the stage that reads the table.
+    pub async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error> {
+        if count == 0 {
+            let batch = RecordBatch::new_empty(Arc::clone(&self.plan.table(table).schema));
+            self.put(TableFragment::new(table, 0, batch)).await?;
+        }
+        let count = count.max(1);
+        let source = Source::Table(table);
+        let shards = self.plan.shards_reading(table).into_iter().map(|id| self.queues.shard(id));
+        let results = self.plan.results_reading(table).into_iter().map(|id| self.queues.result(id));
+        for queue in shards.chain(results) {
+            self.broker.send(&queue, Message::End { source, count }).await?;
+            caudal_failpoint::hit("end.half");
+        }
+        Ok(())
+    }
+
+    /// The messages of a query's result.
+    pub async fn result(&self, query: QueryId) -> Result<Box<dyn Consumer>, Error> {
+        self.broker.consume(&self.queues.result(query), limits::PREFETCH_MESSAGES).await
+    }
+
+    /// Removes everything of the session; whatever is in flight is gone with it.
+    pub async fn close(&self) -> Result<(), Error> {
+        for queue in self.queues.all(self.plan.shards, self.plan.queries.len()) {
+            self.broker.delete(&queue).await?;
+        }
+        Ok(())
+    }
+
+    fn all_queues(&self, threads: usize) -> Vec<(String, QueueKind)> {
+        let fragments = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * threads;
+        let shard = QueueKind::Shard { messages_max: limits::SHARD_QUEUE_MESSAGES_MAX };
+        let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
+        let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
+        queues.extend(self.plan.shard_ids().map(|id| (self.queues.shard(id), shard)));
+        let queries = (0..self.plan.queries.len()).map(QueryId::from);
+        queues.extend(queries.map(|query| (self.queues.result(query), result)));
+        queues
+    }
+}
+
+/// Counts a fragment that waits, for as long as it does, however the wait ends.
+struct HeldBack<'a>(&'a AtomicUsize);
+
+impl<'a> HeldBack<'a> {
+    fn one_more(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for HeldBack<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

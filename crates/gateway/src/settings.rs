@@ -1,0 +1,49 @@
+//! What an operator decides about a gateway.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use caudal_core::limits;
+
+use crate::tokens::Owner;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Unique among the gateways that run at the same time.
+    pub name: String,
+    pub listen: SocketAddr,
+    /// Whose calls are answered. None: anybody's.
+    pub tokens: Option<Vec<Owner>>,
+    pub tls: Option<TlsFiles>,
+    /// Sessions of the whole cluster at the same time; the same at all its gateways.
+    pub sessions_max: usize,
+    /// Shards of a session whose client does not say how many.
+    pub shards: usize,
+    /// How long a session may be without its client.
+    pub grace: Duration,
+    /// How long a session waits for its first worker.
+    pub unclaimed_max: Duration,
+}
+
+/// Where the certificate chain and its private key are, as PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Settings {
+    pub fn new(name: impl Into<String>, listen: SocketAddr) -> Self {
+        Self {
+            name: name.into(),
+            listen,
+            tokens: None,
+            tls: None,
+            sessions_max: limits::SESSIONS_MAX,
+            shards: limits::SHARDS_DEFAULT,
+            grace: Duration::from_secs(limits::GRACE_SECONDS),
+            unclaimed_max: Duration::from_secs(limits::UNCLAIMED_SECONDS_MAX),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Errors as gRPC says them: a status, with what Caudal knows beyond it in headers.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use caudal_core::protocol::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
+use caudal_core::{Coded, limits};
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::{Code, Status};
+
+use crate::Error;
+
+impl From<Error> for Status {
+    fn from(error: Error) -> Self {
+        let mut headers = MetadataMap::new();
+        insert(&mut headers, CODE_HEADER, told_code(&error).to_string());
+        if let Some(hint) = error.hint() {
+            insert(&mut headers, HINT_HEADER, BASE64_STANDARD.encode(shortened(hint)));
+        }
+        if let Some(excerpt) = excerpt(&error) {
+            insert(&mut headers, EXCERPT_HEADER, BASE64_STANDARD.encode(excerpt));
+        }
+        if error.is_retryable() {
+            insert(&mut headers, RETRY_MS_HEADER, limits::SESSIONS_RETRY_MS.to_string());
+        }
+        Status::with_metadata(grpc_code(&error), shortened(told_message(&error)), headers)
+    }
+}
+
+/// A session's failure is told as what it is, not as our error that there is one.
+fn told_code(error: &Error) -> &str {
+    match error {
+        Error::Over { failure: Some(failure), .. } => &failure.code,
+        error => error.code(),
+    }
+}
+
+fn told_message(error: &Error) -> String {
+    match error {
+        Error::Over { failure: Some(failure), .. } => failure.message.clone(),
+        error => error.to_string(),
+    }
+}
+
+fn grpc_code(error: &Error) -> Code {
+    match error {
+        Error::Unauthenticated => Code::Unauthenticated,
+        Error::NoSession { .. } => Code::PermissionDenied,
+        Error::TooManySessions { .. } => Code::ResourceExhausted,
+        Error::BadRequest { .. }
+        | Error::WrongSchema { .. }
+        | Error::BadFragment { .. }
+        | Error::TooLarge { .. }
+        | Error::Planner(_) => Code::InvalidArgument,
+        Error::Over { .. } => Code::FailedPrecondition,
+        Error::LetGo { .. } => Code::Aborted,
+        other if other.is_retryable() => Code::Unavailable,
+        _ => Code::Internal,
+    }
+}
+
+/// The place in a query's text. A line too long for a header is left out: a caret has no place in half
+/// a line.
+fn excerpt(error: &Error) -> Option<String> {
+    let Error::Planner(error) = error else { return None };
+    let excerpt = error.place()?.excerpt();
+    (excerpt.len() <= limits::ERROR_TEXT_BYTES_MAX).then_some(excerpt)
+}
+
+/// Clients take headers of a few kilobytes.
+fn shortened(mut text: String) -> String {
+    if text.len() > limits::ERROR_TEXT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(limits::ERROR_TEXT_BYTES_MAX));
+        text.push('…');
+    }
+    text
+}
+
+fn insert(headers: &mut MetadataMap, name: &'static str, value: String) {
+    let value = MetadataValue::try_from(value).unwrap_or(MetadataValue::from_static("?"));
+    headers.insert(name, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use caudal_core::{Failure, SessionId};
+
+    use super::*;
+
+    fn header(status: &Status, name: &str) -> Option<String> {
+        Some(status.metadata().get(name)?.to_str().unwrap().to_string())
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do_and_when() {
+        let status = Status::from(Error::TooManySessions { sessions_max: 8 });
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert_eq!(header(&status, CODE_HEADER).unwrap(), "CDL-8003");
+        assert_eq!(header(&status, RETRY_MS_HEADER).unwrap(), "2000");
+        let hint = BASE64_STANDARD.decode(header(&status, HINT_HEADER).unwrap()).unwrap();
+        assert!(String::from_utf8(hint).unwrap().starts_with("try again"));
+    }
+
+    #[test]
+    fn a_session_that_failed_is_told_by_its_failure() {
+        let failure = Failure { code: "CDL-3002".into(), message: "division by zero".into() };
+        let session = SessionId("s".into());
+        let status = Status::from(Error::Over { session, failure: Some(failure) });
+        assert_eq!(header(&status, CODE_HEADER).unwrap(), "CDL-3002");
+        assert_eq!(status.message(), "division by zero");
+        assert!(header(&status, RETRY_MS_HEADER).is_none());
+    }
+
+    #[test]
+    fn a_text_too_long_for_a_header_is_cut() {
+        let reason = "é".repeat(limits::ERROR_TEXT_BYTES_MAX);
+        let status = Status::from(Error::BadRequest { what: "it", reason });
+        assert!(status.message().ends_with('…'));
+        assert!(status.message().len() < limits::ERROR_TEXT_BYTES_MAX + 8);
+    }
+}
