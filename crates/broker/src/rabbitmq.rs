@@ -4,7 +4,8 @@
 //!   stops reading from whoever publishes; acknowledgements must still get through.
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
-//! - [`news`], [`declare`], [`fault`], [`io`]: what their names say.
+//! - [`room`]: waiting at a full queue.
+//! - [`news`], [`declare`], [`fault`], [`io`], [`pauses`]: what their names say.
 //! - [`private`]: a RabbitMQ of one's own on this machine.
 //!
 //! A publish returns when the broker has confirmed it. One that was not confirmed when a connection
@@ -16,8 +17,10 @@ mod fault;
 mod io;
 mod link;
 mod news;
+mod pauses;
 mod pool;
 pub mod private;
+mod room;
 mod subscription;
 
 use std::sync::Arc;
@@ -37,6 +40,7 @@ use self::fault::Fault;
 use self::io::Io;
 use self::link::Link;
 use self::pool::Pool;
+use self::room::Rooms;
 use self::subscription::{RabbitConsumer, Subscription};
 use crate::{Broker, Consumer, Error, Listener, News, QueueKind, Trouble};
 
@@ -45,7 +49,7 @@ pub use self::declare::QueueType;
 /// Written to disk before it is confirmed.
 const PERSISTENT: u8 = 2;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// `amqp://user:password@host:port/vhost`, or `amqps://`.
     pub url: String,
@@ -74,6 +78,7 @@ struct Shared {
     queue_type: QueueType,
     publishing: Pool,
     consuming: Pool,
+    rooms: Rooms,
     in_flight: Arc<Semaphore>,
     in_flight_kib: Arc<Semaphore>,
     /// The last field: threads end after everything that needs them.
@@ -100,6 +105,7 @@ impl RabbitBroker {
             queue_type,
             publishing,
             consuming,
+            rooms: Rooms::default(),
             in_flight: Arc::new(Semaphore::new(limits::PUBLISHES_IN_FLIGHT_MAX)),
             in_flight_kib: Arc::new(Semaphore::new(limits::PUBLISH_BYTES_IN_FLIGHT_MAX >> 10)),
             io,
@@ -115,14 +121,15 @@ impl RabbitBroker {
         self.shared.io.handle().spawn(task)
     }
 
-    async fn has_queue(&self, queue: &str) -> Result<bool, Error> {
+    /// How many messages wait in a queue, if there is one.
+    async fn messages_waiting(&self, queue: &str) -> Result<Option<u32>, Error> {
         let looking = self.shared.consuming.with_channel(queue, |channel| async move {
             let look = QueueDeclareOptions { passive: true, ..Default::default() };
             Ok(channel.queue_declare(queue.into(), look, FieldTable::default()).await?)
         });
         match looking.await {
-            Ok(_) => Ok(true),
-            Err(Error::NoQueue { .. }) => Ok(false),
+            Ok(queue) => Ok(Some(queue.message_count())),
+            Err(Error::NoQueue { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -183,7 +190,9 @@ async fn publish(channel: Channel, to: &Destination, body: &Bytes) -> Result<Con
         body,
         properties,
     );
-    Ok(sending.await?.await?)
+    let confirm = sending.await?;
+    caudal_failpoint::hit("publish.sent");
+    Ok(confirm.await?)
 }
 
 fn encode(queue: &str, message: &Message) -> Result<Bytes, Error> {
@@ -226,9 +235,8 @@ impl Broker for RabbitBroker {
         self.publish_body(queue, encode(queue, &message)?).await
     }
 
-    /// The broker does not say when there is room again: one tries after a while.
-    async fn room(&self, _queue: &str) {
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(5..100))).await;
+    async fn room(&self, queue: &str) {
+        self.shared.rooms.wait(self, queue).await;
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {

@@ -18,11 +18,12 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::fault::Fault;
+use super::pauses::Pauses;
 use crate::{Error, Trouble};
 
 /// A broker that takes longer to answer is not one.
 const CONNECT_SECONDS_MAX: u64 = 10;
-/// Pauses between attempts, doubled from the first to the last.
+/// Pauses between attempts.
 const PAUSE_MS_MIN: u64 = 50;
 const PAUSE_MS_MAX: u64 = 2000;
 
@@ -69,7 +70,7 @@ impl Link {
         F: Future<Output = Result<T, Fault>>,
     {
         let mut deadline = None;
-        let mut pauses = Pauses::default();
+        let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
         loop {
             let connection = self.up(&mut deadline).await?;
             let reason = match attempt(connection).await {
@@ -143,11 +144,11 @@ async fn supervise(
     state: watch::Sender<State>,
     suspect: Arc<Notify>,
 ) {
-    let mut pauses = Pauses::default();
+    let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
     while !state.is_closed() {
         let found = match connect(&uri, name).await {
             Ok(connection) => {
-                pauses = Pauses::default();
+                pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
                 let connection = Arc::new(connection);
                 let events = connection.events_listener();
                 state.send_replace(State::Up(Arc::clone(&connection)));
@@ -207,25 +208,6 @@ async fn broken(
     reason
 }
 
-/// Pauses that grow, each with a random part, so that many who wait do not come at once.
-struct Pauses {
-    next_ms: u64,
-}
-
-impl Default for Pauses {
-    fn default() -> Self {
-        Self { next_ms: PAUSE_MS_MIN }
-    }
-}
-
-impl Pauses {
-    fn next(&mut self) -> Duration {
-        let pause_ms = fastrand::u64(self.next_ms / 2..=self.next_ms);
-        self.next_ms = (self.next_ms * 2).min(PAUSE_MS_MAX);
-        Duration::from_millis(pause_ms)
-    }
-}
-
 /// Where a URL leads to, with our heartbeat.
 pub fn parse(url: &str) -> Result<AMQPUri, Error> {
     let mut uri: AMQPUri = url.parse().map_err(|reason| Error::Refused {
@@ -239,15 +221,6 @@ pub fn parse(url: &str) -> Result<AMQPUri, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pauses_grow_to_a_bound() {
-        let mut pauses = Pauses::default();
-        let all: Vec<_> = (0..20).map(|_| pauses.next().as_millis() as u64).collect();
-        assert!(all[0] <= PAUSE_MS_MIN);
-        assert!(all.iter().all(|pause| *pause <= PAUSE_MS_MAX));
-        assert!(all[19] >= PAUSE_MS_MAX / 2);
-    }
 
     #[test]
     fn a_url_that_is_none_is_refused_without_its_password() {

@@ -4,45 +4,40 @@
 //! user; several run side by side. It ends with its parent, however that ends, unless it is told to
 //! outlive it.
 
+mod place;
+mod ports;
+
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use caudal_core::{Code, Coded};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// Where packages put the scripts that run RabbitMQ as whoever calls them. Those of the same names
-/// on the PATH may change user and directory.
-const SCRIPTS: [&str; 4] = [
-    "/usr/lib/rabbitmq/lib/*/sbin",
-    "/opt/rabbitmq/sbin",
-    "/opt/homebrew/opt/rabbitmq/sbin",
-    "/usr/local/opt/rabbitmq/sbin",
-];
+use self::place::Place;
+use self::ports::Reservation;
 
 /// It needs 5 to 11 s on an idle machine.
 const START_SECONDS_MAX: u64 = 90;
 const STOP_SECONDS_MAX: u64 = 30;
 const POLL_MS: u64 = 50;
 
-/// Ports below those the system gives to outgoing connections.
-const PORTS: std::ops::Range<u16> = 20_000..32_000;
-/// The broker's port, one for each of its helpers, and a range for its command line tools.
-const PORTS_EACH: u16 = 40;
-
-/// Waits until its input ends, which is when its parent has ended, and stops the server then.
+/// Runs the server, and stops it when its own input ends, which is when its parent has ended.
 const WATCHDOG: &str = r#"
+exec 3<&0
 "$1" </dev/null & server=$!
-cat >/dev/null
-kill -TERM $server 2>/dev/null && wait $server
-epmd -port "$ERL_EPMD_PORT" -kill >/dev/null 2>&1
+(cat <&3 >/dev/null; kill -TERM $server) & guard=$!
+wait $server; status=$?
+kill $guard
+epmd -kill
+exit $status
 "#;
 
 #[derive(Debug, Error)]
@@ -51,15 +46,15 @@ pub enum Error {
         "there is no RabbitMQ here; install it, for example with apt-get install rabbitmq-server"
     )]
     NotInstalled,
-    #[error("no private RabbitMQ in {}: {reason}; its logs are in {}", directory.display(), directory.join("log").display())]
-    NotStarted { directory: PathBuf, reason: String },
+    #[error("no private RabbitMQ in {}: {reason}; its logs are in the folder log there", directory.display())]
+    NotRunning { directory: PathBuf, reason: String },
 }
 
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
             Error::NotInstalled => "CDL-4011",
-            Error::NotStarted { .. } => "CDL-4012",
+            Error::NotRunning { .. } => "CDL-4012",
         }
     }
 }
@@ -75,52 +70,42 @@ pub enum Lifetime {
 
 #[derive(Debug)]
 pub struct PrivateRabbit {
-    directory: PathBuf,
-    port: u16,
-    scripts: PathBuf,
+    place: Place,
     lifetime: Lifetime,
     /// The watchdog, or the server itself where it is detached. None where we did not start it.
     child: Option<Child>,
+    _ports: Option<Reservation>,
 }
 
 impl PrivateRabbit {
     /// Starts a broker on free ports and returns when it takes connections.
     pub async fn start(directory: &Path, lifetime: Lifetime) -> Result<Self, Error> {
-        let scripts = find_scripts().ok_or(Error::NotInstalled)?;
-        let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-        let port = free_ports().ok_or_else(|| Error::NotStarted {
-            directory: directory.clone(),
-            reason: format!("no free ports among {PORTS:?}"),
-        })?;
-        let mut rabbit = Self { directory, port, scripts, lifetime, child: None };
-        rabbit.write_files().map_err(|error| rabbit.not_started(error))?;
+        let mut place = Place::new(directory)?;
+        let ports = Reservation::make().ok_or_else(|| place.not_running("no port is free"))?;
+        place.port = ports.first;
+        place.write_files().map_err(|error| place.not_running(error))?;
+        let mut rabbit = Self { place, lifetime, child: None, _ports: Some(ports) };
         rabbit.launch().await?;
         Ok(rabbit)
     }
 
-    /// A detached broker that was started in this directory, running or not.
+    /// A detached broker that was started in this directory, whether it runs or not.
     pub fn find(directory: &Path) -> Result<Self, Error> {
-        let scripts = find_scripts().ok_or(Error::NotInstalled)?;
-        let lifetime = Lifetime::Detached;
-        let mut rabbit =
-            Self { directory: directory.to_path_buf(), port: 0, scripts, lifetime, child: None };
-        let port =
-            fs::read_to_string(rabbit.file("port")).map_err(|error| rabbit.not_started(error))?;
-        rabbit.port = port.trim().parse().map_err(|error| rabbit.not_started(error))?;
-        Ok(rabbit)
+        let mut place = Place::new(directory)?;
+        let port = fs::read_to_string(place.file("port"));
+        let port = port.map_err(|error| place.not_running(error))?;
+        place.port = port.trim().parse().map_err(|error| place.not_running(error))?;
+        Ok(Self { place, lifetime: Lifetime::Detached, child: None, _ports: None })
     }
 
     pub fn url(&self) -> String {
-        format!("amqp://guest:guest@127.0.0.1:{}/%2f", self.port)
+        format!("amqp://guest:guest@127.0.0.1:{}/%2f", self.place.port)
     }
 
     /// The process of the broker, while there is one.
     pub fn pid(&self) -> Option<u32> {
-        let pid: u32 = fs::read_to_string(self.file("pid")).ok()?.trim().parse().ok()?;
-        // Not another one that has got the number since.
-        let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
-        let ours = format!("RABBITMQ_NODENAME={}", self.node_name()).into_bytes();
-        environment.split(|byte| *byte == 0).any(|variable| variable == ours).then_some(pid)
+        let pid = fs::read_to_string(self.place.file("pid")).ok()?.trim().parse().ok()?;
+        self.is_running(pid).then_some(pid)
     }
 
     /// The memory its process occupies.
@@ -133,14 +118,12 @@ impl PrivateRabbit {
 
     /// Ends the broker in good order. Its files stay.
     pub async fn stop(&mut self) {
-        self.signal(Signal::TERM);
-        self.ended().await;
+        self.end(Signal::TERM).await;
     }
 
     /// Ends the broker as a crash would.
     pub async fn kill(&mut self) {
-        self.signal(Signal::KILL);
-        self.ended().await;
+        self.end(Signal::KILL).await;
     }
 
     /// Starts a broker that has ended again, with what it holds.
@@ -150,12 +133,13 @@ impl PrivateRabbit {
 
     /// Runs `rabbitmqctl` and returns what it prints.
     pub async fn control(&self, arguments: &[&str]) -> Result<String, Error> {
-        let mut command = tokio::process::Command::from(self.command("rabbitmqctl"));
+        let mut command = tokio::process::Command::from(self.place.script("rabbitmqctl"));
         let output = command.arg("--quiet").args(arguments).kill_on_drop(true).output().await;
-        let output = output.map_err(|error| self.not_started(error))?;
+        let output = output.map_err(|error| self.place.not_running(error))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(self.not_started(format!("rabbitmqctl {arguments:?}: {}", said.trim())));
+            let reason = format!("rabbitmqctl {arguments:?}: {}", said.trim());
+            return Err(self.place.not_running(reason));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
@@ -171,30 +155,19 @@ impl PrivateRabbit {
         Ok(lines.lines().filter_map(queue).collect())
     }
 
-    fn write_files(&self) -> io::Result<()> {
-        fs::create_dir_all(self.file("home"))?;
-        fs::create_dir_all(self.file("log"))?;
-        fs::write(self.file("port"), self.port.to_string())?;
-        fs::write(
-            self.file("rabbitmq.conf"),
-            format!("listeners.tcp.1 = 127.0.0.1:{}\n", self.port),
-        )?;
-        fs::write(self.file("advanced.config"), "[].\n")?;
-        fs::write(self.file("enabled_plugins"), "[].\n")
-    }
-
     async fn launch(&mut self) -> Result<(), Error> {
         self.let_go();
-        let child = self.spawn().map_err(|error| self.not_started(error))?;
+        let child = self.spawn().map_err(|error| self.place.not_running(error))?;
         self.child = Some(child);
         let deadline = Instant::now() + Duration::from_secs(START_SECONDS_MAX);
         while !self.answers().await {
             if let Some(status) = self.exited() {
-                return Err(self.not_started(format!("it ended with {status}")));
+                return Err(self.place.not_running(format!("it ended with {status}")));
             }
             if Instant::now() > deadline {
                 self.kill().await;
-                return Err(self.not_started(format!("no answer for {START_SECONDS_MAX} s")));
+                let reason = format!("no answer for {START_SECONDS_MAX} s");
+                return Err(self.place.not_running(reason));
             }
             sleep(Duration::from_millis(POLL_MS)).await;
         }
@@ -203,114 +176,71 @@ impl PrivateRabbit {
 
     fn spawn(&self) -> io::Result<Child> {
         // Of an earlier start.
-        match fs::remove_file(self.file("pid")) {
+        match fs::remove_file(self.place.file("pid")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let log = File::create(self.file("log").join("console"))?;
+        let log = File::create(self.place.file("log").join("console"))?;
         let mut command = match self.lifetime {
-            Lifetime::Detached => self.command("rabbitmq-server"),
+            Lifetime::Detached => {
+                let mut command = self.place.script("rabbitmq-server");
+                command.stdin(Stdio::null());
+                command
+            }
             Lifetime::Ours => {
-                let mut command = self.with_environment(Command::new("sh"));
-                command.args(["-c", WATCHDOG, "sh"]).arg(self.scripts.join("rabbitmq-server"));
+                let mut command = self.place.with_environment(Command::new("sh"));
+                let server = self.place.scripts.join("rabbitmq-server");
+                command.args(["-c", WATCHDOG, "sh"]).arg(server).stdin(Stdio::piped());
                 command
             }
         };
-        command.stdin(match self.lifetime {
-            Lifetime::Detached => Stdio::null(),
-            Lifetime::Ours => Stdio::piped(),
-        });
         // A Ctrl-C at the terminal is for us: the broker is stopped after those who use it.
         command.process_group(0).stdout(log.try_clone()?).stderr(log).spawn()
     }
 
     async fn answers(&self) -> bool {
-        self.pid().is_some() && TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await.is_ok()
+        let address = (Ipv4Addr::LOCALHOST, self.place.port);
+        self.pid().is_some() && TcpStream::connect(address).await.is_ok()
     }
 
     fn exited(&mut self) -> Option<std::process::ExitStatus> {
         self.child.as_mut()?.try_wait().ok().flatten()
     }
 
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.process() {
-            // It may have ended in between.
-            let _ = kill_process(pid, signal);
-        }
+    /// Whether a process is the broker, and not another one that has got its number since.
+    fn is_running(&self, pid: u32) -> bool {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let ours = format!("RABBITMQ_NODENAME={}", self.place.node_name()).into_bytes();
+        environment.split(|byte| *byte == 0).any(|variable| variable == ours)
     }
 
-    fn process(&self) -> Option<Pid> {
-        Pid::from_raw(i32::try_from(self.pid()?).ok()?)
-    }
-
-    /// Waits for the end of the process; what takes too long is killed.
-    async fn ended(&mut self) {
-        let Some(process) = self.process() else { return self.let_go() };
+    /// Returns when the process is gone; what takes too long is killed.
+    async fn end(&mut self, signal: Signal) {
+        let Some(pid) = self.pid() else { return self.let_go() };
         let deadline = Instant::now() + Duration::from_secs(STOP_SECONDS_MAX);
-        while test_kill_process(process).is_ok() && self.pid().is_some() {
+        send(pid, signal);
+        while self.is_running(pid) {
             if Instant::now() > deadline {
-                self.signal(Signal::KILL);
+                send(pid, Signal::KILL);
             }
             sleep(Duration::from_millis(POLL_MS)).await;
         }
         self.let_go();
     }
 
-    /// Ends the watchdog, which stops what still runs and the server's helper.
+    /// Ends the watchdog, which stops what still runs, and the server's helper.
     fn let_go(&mut self) {
         if let Some(mut child) = self.child.take() {
             drop(child.stdin.take());
-            // Reaps it; what it has left to do takes a second at most.
+            // Reaps it; what it has left to do takes a second or two.
             std::thread::spawn(move || child.wait());
         }
         if self.lifetime == Lifetime::Detached {
-            let mut epmd = self.with_environment(Command::new("epmd"));
-            let port = (self.port + 2).to_string();
-            epmd.args(["-port", &port, "-kill"]).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut epmd = self.place.with_environment(Command::new("epmd"));
+            epmd.arg("-kill").stdout(Stdio::null()).stderr(Stdio::null());
+            // None may be running.
             let _ = epmd.status();
         }
-    }
-
-    fn command(&self, script: &str) -> Command {
-        self.with_environment(Command::new(self.scripts.join(script)))
-    }
-
-    fn with_environment(&self, mut command: Command) -> Command {
-        let port = |offset: u16| (self.port + offset).to_string();
-        command
-            .env("HOME", self.file("home"))
-            .env("RABBITMQ_CONF_ENV_FILE", "/dev/null")
-            .env("RABBITMQ_NODENAME", self.node_name())
-            .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
-            .env("RABBITMQ_NODE_PORT", port(0))
-            .env("RABBITMQ_DIST_PORT", port(1))
-            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
-            .env("ERL_EPMD_PORT", port(2))
-            .env("RABBITMQ_CTL_DIST_PORT_MIN", port(10))
-            .env("RABBITMQ_CTL_DIST_PORT_MAX", port(30))
-            .env(
-                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS",
-                "-kernel inet_dist_use_interface {127,0,0,1}",
-            )
-            .env("RABBITMQ_MNESIA_BASE", self.file("mnesia"))
-            .env("RABBITMQ_LOG_BASE", self.file("log"))
-            .env("RABBITMQ_PID_FILE", self.file("pid"))
-            .env("RABBITMQ_CONFIG_FILE", self.file("rabbitmq.conf"))
-            .env("RABBITMQ_ADVANCED_CONFIG_FILE", self.file("advanced.config"))
-            .env("RABBITMQ_ENABLED_PLUGINS_FILE", self.file("enabled_plugins"));
-        command
-    }
-
-    fn node_name(&self) -> String {
-        format!("caudal{}@localhost", self.port)
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
-    }
-
-    fn not_started(&self, reason: impl ToString) -> Error {
-        Error::NotStarted { directory: self.directory.clone(), reason: reason.to_string() }
     }
 }
 
@@ -322,27 +252,11 @@ impl Drop for PrivateRabbit {
     }
 }
 
-fn find_scripts() -> Option<PathBuf> {
-    let usable = |directory: &PathBuf| {
-        ["rabbitmq-server", "rabbitmq-env"].iter().all(|file| directory.join(file).is_file())
-    };
-    SCRIPTS.iter().flat_map(|pattern| directories(pattern)).find(usable)
-}
-
-/// The directories a pattern with at most one `*` means.
-fn directories(pattern: &str) -> Vec<PathBuf> {
-    let Some((parent, rest)) = pattern.split_once("/*/") else { return vec![pattern.into()] };
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path().join(rest)).collect()
-}
-
-/// The first of a range of ports of which those that are listened on are free.
-fn free_ports() -> Option<u16> {
-    let free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-    let candidates = (0..100).map(|_| {
-        PORTS.start + fastrand::u16(..(PORTS.end - PORTS.start) / PORTS_EACH) * PORTS_EACH
-    });
-    candidates.into_iter().find(|first| (0..3).all(|offset| free(first + offset)))
+fn send(pid: u32, signal: Signal) {
+    if let Some(process) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // It may have ended in between.
+        let _ = kill_process(process, signal);
+    }
 }
 
 #[cfg(test)]
@@ -350,17 +264,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_free_and_leave_room_for_helpers() {
-        let first = free_ports().unwrap();
-        assert!(PORTS.contains(&first));
-        assert_eq!((first - PORTS.start) % PORTS_EACH, 0);
-    }
-
-    #[test]
     fn a_directory_without_a_broker_says_so() {
         let directory = tempfile::tempdir().unwrap();
         match PrivateRabbit::find(directory.path()) {
-            Err(Error::NotStarted { .. } | Error::NotInstalled) => {}
+            Err(Error::NotRunning { .. } | Error::NotInstalled) => {}
             Ok(_) => panic!("found one"),
         }
     }

@@ -97,10 +97,10 @@ impl Consumer for RabbitConsumer {
             Some(Ok(delivery)) => self.admit(delivery).map(Some),
             Some(Err(error)) => Err(Error::Lost { reason: error.to_string() }),
             // A broker ends a subscription also when a node of its cluster goes.
-            None if self.subscription.broker.has_queue(&self.queue).await? => {
-                Err(Error::Lost { reason: "the broker ended the subscription".into() })
-            }
-            None => Ok(None),
+            None => match self.subscription.broker.messages_waiting(&self.queue).await? {
+                Some(_) => Err(Error::Lost { reason: "the broker ended the subscription".into() }),
+                None => Ok(None),
+            },
         }
     }
 

@@ -4,5 +4,6 @@
 
 mod conformance;
 mod outage;
+mod private;
 mod rabbit;
 mod support;

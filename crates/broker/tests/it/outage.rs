@@ -11,14 +11,14 @@ use futures::FutureExt;
 use tokio::task::JoinHandle;
 
 use crate::support::{
-    connect, drain, heavy, next, number_of, numbered, own_rabbit, queues, soon, until,
+    connect, disturbed_rabbit, drain, heavy, next, number_of, numbered, queues, soon, until,
 };
 
 const WORK: QueueKind = QueueKind::Work { messages_max: 100_000 };
 
 #[tokio::test]
 async fn a_forced_close_is_survived() {
-    let rabbit = own_rabbit("closed").await;
+    let rabbit = disturbed_rabbit().await;
     let (broker, queue) = (connect(&rabbit).await, queues().map());
     broker.declare(&queue, WORK).await.unwrap();
     broker.send(&queue, numbered(0)).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_forced_close_is_survived() {
 
 #[tokio::test]
 async fn a_killed_broker_loses_nothing_that_was_confirmed() {
-    let mut rabbit = own_rabbit("killed").await;
+    let mut rabbit = disturbed_rabbit().await;
     let (broker, queue) = (connect(&rabbit).await, queues().map());
     broker.declare(&queue, WORK).await.unwrap();
     let publishers = Publishers::start(&broker, &queue);
@@ -76,7 +76,7 @@ async fn a_killed_broker_loses_nothing_that_was_confirmed() {
 
 #[tokio::test]
 async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
-    let rabbit = own_rabbit("blocked").await;
+    let rabbit = disturbed_rabbit().await;
     let (broker, queue) = (connect(&rabbit).await, queues().map());
     broker.declare(&queue, WORK).await.unwrap();
     broker.send(&queue, numbered(0)).await.unwrap();
@@ -101,22 +101,6 @@ async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
     assert_eq!(broker.trouble(), None);
     consumer.ack(second.tag).await.unwrap();
     assert_eq!(drain(&mut consumer, 1).await, [2]);
-}
-
-#[tokio::test]
-async fn a_stopped_broker_keeps_its_messages_and_leaves_nothing_behind() {
-    let mut rabbit = own_rabbit("stopped").await;
-    let (broker, queue) = (connect(&rabbit).await, queues().map());
-    broker.declare(&queue, WORK).await.unwrap();
-    broker.send(&queue, numbered(7)).await.unwrap();
-    assert!(rabbit.rss_bytes().unwrap() > 10 << 20);
-    rabbit.stop().await;
-    assert_eq!(rabbit.pid(), None);
-    rabbit.restart().await.unwrap();
-    assert_eq!(rabbit.queues().await.unwrap(), [(queue.clone(), 1)]);
-    let mut consumer = soon(broker.consume(&queue, 1)).await.unwrap();
-    assert_eq!(drain(&mut consumer, 1).await, [7]);
-    rabbit.stop().await;
 }
 
 /// Tasks that publish numbered messages until they are told to stop.

@@ -9,7 +9,7 @@ use caudal_broker::rabbitmq::Settings;
 use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
 use caudal_broker::{Broker, Consumer, Delivery, MemoryBroker, RabbitBroker};
 use caudal_core::{Message, Queues, SessionId, Source, TableFragment, TableId};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 pub fn memory() -> Arc<dyn Broker> {
     Arc::new(Arc::new(MemoryBroker::default()))
@@ -27,6 +27,13 @@ pub async fn connect(rabbit: &PrivateRabbit) -> RabbitBroker {
 pub async fn shared_rabbit() -> &'static PrivateRabbit {
     static SHARED: OnceCell<PrivateRabbit> = OnceCell::const_new();
     SHARED.get_or_init(|| own_rabbit("shared")).await
+}
+
+/// One that tests may disturb, one after the other.
+pub async fn disturbed_rabbit() -> MutexGuard<'static, PrivateRabbit> {
+    static DISTURBED: OnceCell<Mutex<PrivateRabbit>> = OnceCell::const_new();
+    let rabbit = DISTURBED.get_or_init(|| async { Mutex::new(own_rabbit("disturbed").await) });
+    rabbit.await.lock().await
 }
 
 /// A RabbitMQ for one test. It ends with this process at the latest.

@@ -1,0 +1,117 @@
+//! Where a private RabbitMQ lives: its scripts, its files, its names.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use super::Error;
+
+/// Where packages put the scripts that run RabbitMQ as whoever calls them. Those of the same names
+/// on the PATH may change user and directory.
+const SCRIPTS: [&str; 4] = [
+    "/usr/lib/rabbitmq/lib/*/sbin",
+    "/opt/rabbitmq/sbin",
+    "/opt/homebrew/opt/rabbitmq/sbin",
+    "/usr/local/opt/rabbitmq/sbin",
+];
+
+#[derive(Debug)]
+pub struct Place {
+    pub directory: PathBuf,
+    pub scripts: PathBuf,
+    /// The broker's; those of its helpers follow.
+    pub port: u16,
+}
+
+impl Place {
+    pub fn new(directory: &Path) -> Result<Self, Error> {
+        let scripts = find_scripts().ok_or(Error::NotInstalled)?;
+        let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+        Ok(Self { directory, scripts, port: 0 })
+    }
+
+    pub fn write_files(&self) -> io::Result<()> {
+        fs::create_dir_all(self.file("home"))?;
+        fs::create_dir_all(self.file("log"))?;
+        fs::write(self.file("port"), self.port.to_string())?;
+        let configuration = format!("listeners.tcp.1 = 127.0.0.1:{}\n", self.port);
+        fs::write(self.file("rabbitmq.conf"), configuration)?;
+        fs::write(self.file("advanced.config"), "[].\n")?;
+        // Some plugins listen on all interfaces.
+        fs::write(self.file("enabled_plugins"), "[].\n")
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    pub fn node_name(&self) -> String {
+        format!("caudal{}@localhost", self.port)
+    }
+
+    pub fn script(&self, name: &str) -> Command {
+        self.with_environment(Command::new(self.scripts.join(name)))
+    }
+
+    /// Everything that would otherwise come from the machine's own RabbitMQ, or listen beyond
+    /// loopback.
+    pub fn with_environment(&self, mut command: Command) -> Command {
+        let port = |offset: u16| (self.port + offset).to_string();
+        command
+            .env("HOME", self.file("home"))
+            .env("RABBITMQ_CONF_ENV_FILE", "/dev/null")
+            .env("RABBITMQ_NODENAME", self.node_name())
+            .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
+            .env("RABBITMQ_NODE_PORT", port(0))
+            .env("RABBITMQ_DIST_PORT", port(1))
+            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
+            .env("ERL_EPMD_PORT", port(2))
+            // It is killed after the broker, and may not have noticed yet that this is gone.
+            .env("ERL_EPMD_RELAXED_COMMAND_CHECK", "1")
+            .env("RABBITMQ_CTL_DIST_PORT_MIN", port(10))
+            .env("RABBITMQ_CTL_DIST_PORT_MAX", port(30))
+            .env(
+                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS",
+                "-kernel inet_dist_use_interface {127,0,0,1}",
+            )
+            .env("RABBITMQ_MNESIA_BASE", self.file("mnesia"))
+            .env("RABBITMQ_LOG_BASE", self.file("log"))
+            .env("RABBITMQ_PID_FILE", self.file("pid"))
+            .env("RABBITMQ_CONFIG_FILE", self.file("rabbitmq.conf"))
+            .env("RABBITMQ_ADVANCED_CONFIG_FILE", self.file("advanced.config"))
+            .env("RABBITMQ_ENABLED_PLUGINS_FILE", self.file("enabled_plugins"));
+        command
+    }
+
+    pub fn not_running(&self, reason: impl ToString) -> Error {
+        Error::NotRunning { directory: self.directory.clone(), reason: reason.to_string() }
+    }
+}
+
+fn find_scripts() -> Option<PathBuf> {
+    let usable = |directory: &PathBuf| {
+        ["rabbitmq-server", "rabbitmq-env"].iter().all(|file| directory.join(file).is_file())
+    };
+    SCRIPTS.iter().flat_map(|pattern| directories(pattern)).find(usable)
+}
+
+/// The directories a pattern with at most one `*` means.
+fn directories(pattern: &str) -> Vec<PathBuf> {
+    let Some((parent, rest)) = pattern.split_once("/*/") else { return vec![pattern.into()] };
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path().join(rest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_folder() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("rabbitmq_server-3.10.8/sbin")).unwrap();
+        let pattern = format!("{}/*/sbin", root.path().display());
+        assert_eq!(directories(&pattern), [root.path().join("rabbitmq_server-3.10.8/sbin")]);
+        assert_eq!(directories("/opt/sbin"), [PathBuf::from("/opt/sbin")]);
+    }
+}
