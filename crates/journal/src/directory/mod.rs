@@ -142,14 +142,15 @@ impl Root {
             Err(error) => return Err(error),
         };
         caudal_failpoint::hit("store.named");
-        self.settled.settle(folder_of(path))?;
+        self.settle_around(path)?;
         Ok(created)
     }
 
     fn put(&self, path: &Path, body: &[u8]) -> io::Result<()> {
         self.name_part(path, body, |part, path| fs::rename(part, path))?;
         caudal_failpoint::hit("store.named");
-        self.settled.settle(folder_of(path))
+        self.settle_around(path)?;
+        Ok(())
     }
 
     /// Writes a part and gives it its name. A folder that somebody removes meanwhile is made again:
@@ -182,11 +183,7 @@ impl Root {
             Err(error) if is_absence(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        match self.settled.settle(folder_of(path)) {
-            Ok(()) => Ok(Some(body)),
-            Err(error) if is_absence(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(self.settle_around(path)?.then_some(body))
     }
 
     fn walk(&self, folder: &Path, names: &mut Vec<String>) -> io::Result<()> {
@@ -224,10 +221,12 @@ impl Root {
     }
 
     fn delete(&self, path: &Path) -> io::Result<()> {
-        match fs::remove_file(path).and_then(|()| self.settled.settle(folder_of(path))) {
-            Err(error) if is_absence(&error) => Ok(()),
-            deleted => deleted,
+        match fs::remove_file(path) {
+            Err(error) if is_absence(&error) => return Ok(()),
+            removed => removed?,
         }
+        self.settle_around(path)?;
+        Ok(())
     }
 
     fn delete_folder(&self, path: &Path) -> io::Result<()> {
@@ -241,12 +240,18 @@ impl Root {
         }
         caudal_failpoint::hit("store.trashed");
         self.settled.forget(path);
-        match self.settled.settle(folder_of(path)) {
-            Err(error) if is_absence(&error) => {}
-            settled => settled?,
-        }
+        self.settle_around(path)?;
         remove_trash(&trash);
         Ok(())
+    }
+
+    /// Makes sure that what was done to a name stays done. Whether its folder is still there: it may
+    /// have been removed since, and the name with it.
+    fn settle_around(&self, path: &Path) -> io::Result<bool> {
+        match self.settled.settle(folder_of(path)) {
+            Err(error) if is_absence(&error) => Ok(false),
+            settled => settled.map(|()| true),
+        }
     }
 }
 

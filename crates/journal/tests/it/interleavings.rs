@@ -1,0 +1,202 @@
+//! Two or three owners of one shard at once, in any order of their operations on the store, with
+//! deaths and lost answers in between: nothing acknowledged is lost, nothing is there twice.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use caudal_journal::Error;
+use futures::executor::block_on;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+
+use crate::faulty_store::{Fault, FaultyStore};
+use crate::map_store::MapStore;
+use crate::tally::Tally;
+
+const OWNERS: usize = 3;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// One owner comes as far as its next operation.
+    Go { owner: usize },
+    /// One owner dies, and another process takes its place.
+    Die { owner: usize },
+    /// One owner's next operation goes wrong.
+    Fail { owner: usize, fault: Fault },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let fault = prop_oneof![Just(Fault::NotDone), Just(Fault::AnswerLost), Just(Fault::AskedAgain)];
+    let owner = 0..OWNERS;
+    prop_oneof![
+        30 => owner.clone().prop_map(|owner| Step::Go { owner }),
+        1 => owner.clone().prop_map(|owner| Step::Die { owner }),
+        2 => (owner, fault).prop_map(|(owner, fault)| Step::Fail { owner, fault }),
+    ]
+}
+
+/// What happened in all cases, so that a test knows that it tested something.
+#[derive(Debug, Default)]
+struct Happened {
+    acked: Cell<usize>,
+    snapshots: Cell<usize>,
+    fenced: Cell<usize>,
+    folded_under_a_load: Cell<usize>,
+    lost_answers_found: Cell<usize>,
+    faults: Cell<usize>,
+}
+
+fn count(counter: &Cell<usize>) {
+    counter.set(counter.get() + 1);
+}
+
+/// What outsiders know of the shard.
+struct Ledger {
+    happened: Rc<Happened>,
+    /// What was acknowledged last, with all before it.
+    acked: RefCell<Vec<u32>>,
+    next: Cell<u32>,
+    violation: RefCell<Option<String>>,
+}
+
+impl Ledger {
+    fn new_number(&self) -> u32 {
+        self.next.replace(self.next.get() + 1)
+    }
+
+    /// An owner may learn late that its write succeeded, when others have gone on from it.
+    fn ack(&self, numbers: &[u32]) {
+        count(&self.happened.acked);
+        let mut acked = self.acked.borrow_mut();
+        if numbers.starts_with(&acked) {
+            *acked = numbers.to_vec();
+        } else if !acked.starts_with(numbers) {
+            let violation = format!("{acked:?} was acknowledged, and then {numbers:?}");
+            self.violation.replace(Some(violation));
+        }
+    }
+}
+
+/// What an owner does until it fails: load, and then anything in any order.
+async fn own(store: Arc<FaultyStore>, ledger: &Ledger, random: &mut fastrand::Rng) -> Error {
+    let mut tally = match Tally::load(Arc::clone(&store) as _).await {
+        Ok(tally) => tally,
+        Err(error) => return error,
+    };
+    loop {
+        let faults_before = store.faults();
+        let done = match random.u8(0..10) {
+            0..6 => {
+                let appended = tally.append(ledger.new_number()).await;
+                appended.map(|()| ledger.ack(&tally.numbers))
+            }
+            6..8 => tally.snapshot().await.map(|()| count(&ledger.happened.snapshots)),
+            _ => tally.journal.fold().await,
+        };
+        match done {
+            Err(error) => return error,
+            Ok(()) if store.faults() > faults_before => count(&ledger.happened.lost_answers_found),
+            Ok(()) => {}
+        }
+    }
+}
+
+async fn own_again_and_again(store: Arc<FaultyStore>, ledger: Rc<Ledger>, seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    loop {
+        match own(Arc::clone(&store), &ledger, &mut random).await {
+            Error::Fenced { .. } => count(&ledger.happened.fenced),
+            Error::Folded { .. } => count(&ledger.happened.folded_under_a_load),
+            Error::Store(_) => count(&ledger.happened.faults),
+            error => {
+                ledger.violation.replace(Some(error.to_string()));
+            }
+        }
+    }
+}
+
+type Owner = Pin<Box<dyn Future<Output = ()>>>;
+
+fn run(
+    map: Arc<MapStore>,
+    happened: Rc<Happened>,
+    seed: u64,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
+    let ledger = Rc::new(Ledger {
+        happened,
+        acked: RefCell::default(),
+        next: Cell::default(),
+        violation: RefCell::default(),
+    });
+    let stores: [_; OWNERS] = std::array::from_fn(|_| FaultyStore::new(Arc::clone(&map) as _));
+    let mut lives = 0;
+    let mut new_owner = |owner: usize| -> Owner {
+        lives += 1;
+        Box::pin(own_again_and_again(Arc::clone(&stores[owner]), Rc::clone(&ledger), seed + lives))
+    };
+    let mut owners: [_; OWNERS] = std::array::from_fn(&mut new_owner);
+    let mut seen = vec![];
+    for step in steps {
+        match *step {
+            Step::Go { owner } => {
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(owners[owner].as_mut().poll(&mut context).is_pending(), "it has no end");
+            }
+            Step::Die { owner } => owners[owner] = new_owner(owner),
+            Step::Fail { owner, fault } => stores[owner].fail_next(fault),
+        }
+        let violation = ledger.violation.take();
+        prop_assert!(violation.is_none(), "{}", violation.unwrap_or_default());
+        let seen_before = std::mem::replace(&mut seen, load(&map)?);
+        check(&seen, &seen_before, &ledger.acked.borrow())?;
+    }
+    Ok(())
+}
+
+/// What a process sees that comes now.
+fn load(map: &Arc<MapStore>) -> Result<Vec<u32>, TestCaseError> {
+    let loaded = block_on(Tally::load(Arc::clone(map) as _));
+    loaded.map(|tally| tally.numbers).map_err(|error| TestCaseError::fail(error.to_string()))
+}
+
+fn check(seen: &[u32], seen_before: &[u32], acked: &[u32]) -> Result<(), TestCaseError> {
+    prop_assert!(seen.starts_with(acked), "{acked:?} was acknowledged, {seen:?} is there");
+    prop_assert!(seen.starts_with(seen_before), "{seen_before:?} was there, now {seen:?}");
+    let distinct: BTreeSet<_> = seen.iter().collect();
+    prop_assert_eq!(distinct.len(), seen.len(), "something is there twice: {:?}", seen);
+    Ok(())
+}
+
+fn run_cases(
+    map: impl Fn() -> Arc<MapStore>,
+    happened: &Rc<Happened>,
+) -> Result<(), TestError<(u64, Vec<Step>)>> {
+    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
+    let cases = (any::<u32>().prop_map(u64::from), vec(step(), 50..400));
+    TestRunner::new(config)
+        .run(&cases, |(seed, steps)| run(map(), Rc::clone(happened), seed, &steps))
+}
+
+#[test]
+fn whatever_the_order_nothing_is_lost_and_nothing_is_there_twice() {
+    let happened = Rc::default();
+    run_cases(MapStore::new, &happened).unwrap_or_else(|error| panic!("{error}"));
+
+    let Happened { acked, snapshots, fenced, folded_under_a_load, lost_answers_found, faults } =
+        &*happened;
+    for count in [acked, snapshots, fenced, folded_under_a_load, lost_answers_found, faults] {
+        assert!(count.get() >= 20, "not everything was tested: {happened:?}");
+    }
+}
+
+#[test]
+fn without_the_fence_it_goes_wrong() {
+    let found = run_cases(MapStore::without_fence, &Rc::default());
+    assert!(matches!(found, Err(TestError::Fail(..))), "{found:?}");
+}
