@@ -8,11 +8,12 @@
 //! CAUDAL_FAILPOINT=shard.journaled@3=kill   the third time
 //! CAUDAL_FAILPOINT=map.published=stop       SIGSTOP: the process freezes until somebody thaws it
 //! CAUDAL_FAILPOINT=map.published=sleep:500  this thread does nothing for so many milliseconds
-//! CAUDAL_FAILPOINT_LOG=/tmp/hits            what was hit, as lines `POINT PID`, before it acts
+//! CAUDAL_FAILPOINT_HITS=/tmp/hits           a folder: before it acts, a file with the point's name
+//!                                           and this process's pid in it
 //! ```
 //!
-//! Several points are separated by `;`. Where the log has the line already, the point is not hit
-//! again by another process: a revived node does not die of the same test for ever.
+//! Several points are separated by `;`. Where the folder has the file already, nothing happens: of
+//! all the processes that share the folder, one acts, once.
 
 /// Reaches a point.
 #[cfg(not(debug_assertions))]
@@ -26,6 +27,7 @@ pub use armed::hit;
 mod armed {
     use std::fs::OpenOptions;
     use std::io::Write;
+    use std::path::Path;
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -78,16 +80,12 @@ mod armed {
 
     /// Writes the hit down, unless another process did before.
     fn claim(point: &str) -> bool {
-        let Some(log) = std::env::var_os("CAUDAL_FAILPOINT_LOG") else { return true };
-        let already = std::fs::read_to_string(&log).unwrap_or_default();
-        let hit_before = |line: &str| line.split(' ').next() == Some(point);
-        if already.lines().any(hit_before) {
-            return false;
+        let Some(hits) = std::env::var_os("CAUDAL_FAILPOINT_HITS") else { return true };
+        let file = Path::new(&hits).join(point);
+        match OpenOptions::new().write(true).create_new(true).open(file) {
+            Ok(mut file) => write!(file, "{}", std::process::id()).is_ok(),
+            Err(_) => false,
         }
-        let file = OpenOptions::new().create(true).append(true).open(log);
-        let line = format!("{point} {}\n", std::process::id());
-        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the log can be written");
-        true
     }
 
     fn parse(text: &str) -> Option<Point> {
