@@ -42,9 +42,9 @@ pub async fn serve(
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }
     };
-    let serving = server
-        .add_service(flight)
-        .serve_with_incoming_shutdown(accept(listener, limits::GATEWAY_CONNECTIONS_MAX), left);
+    let patience = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
+    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, patience);
+    let serving = server.add_service(flight).serve_with_incoming_shutdown(connections, left);
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => return Ok(served?),
@@ -74,6 +74,9 @@ async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {
         let path = path.clone();
         tokio::fs::read(&path).await.map_err(|source| Error::TlsFile { path, source })
     };
+    // Several providers are linked in, and rustls panics rather than choose. A choice that somebody has
+    // made before is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let identity = Identity::from_pem(read(certificate).await?, read(key).await?);
     Ok(server.tls_config(ServerTlsConfig::new().identity(identity))?)
 }

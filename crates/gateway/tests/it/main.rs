@@ -1,0 +1,12 @@
+//! A gateway over real gRPC, with a broker and a store in memory. There is no worker: tests put into
+//! queues and take from them what one would.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod access;
+mod attaching;
+mod closing;
+mod opening;
+mod reading;
+mod support;
+mod uploading;
