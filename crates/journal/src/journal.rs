@@ -23,15 +23,16 @@
 //!   has an older but whole state, and its first write is fenced.
 //!
 //! By the last two any order of folding is right, also when it stops half-way or two processes fold
-//! at once. We fold the **oldest first**: a load that is bound to fail does so at its first read, not
-//! after the last but one; the old snapshot, the largest of all, goes first; and what an interrupted
-//! fold leaves is a range, which the next one finds without looking: each record says up to where
-//! folding had come when it was written.
+//! at once. We fold the **oldest first**, a few at a time: a load that is bound to fail does so at its
+//! first read, not after the last but one; the old snapshot, the largest of all, goes first; and what
+//! an interrupted fold leaves is a range, which the next one finds without looking: each record says
+//! up to where folding had come when it was written.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
+use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::error::Error;
 use crate::record::{self, Found, Header, Origin, Record};
@@ -124,9 +125,13 @@ impl Journal {
 
     /// Replaces what the last snapshot stands for by stubs. It may be interrupted, and repeated.
     pub async fn fold(&mut self) -> Result<(), Error> {
-        while self.folded < self.base {
-            self.store.put(&record::name(&self.folder, self.folded), record::stub()).await?;
-            self.folded += 1;
+        let store = &*self.store;
+        let mut folding = stream::iter(self.folded..self.base)
+            .map(|number| (number, record::name(&self.folder, number)))
+            .map(async |(number, name)| store.put(&name, record::stub()).await.map(|()| number))
+            .buffered(limits::JOURNAL_FOLDS_AT_ONCE);
+        while let Some(number) = folding.try_next().await? {
+            self.folded = number + 1;
             caudal_failpoint::hit("journal.folding");
         }
         Ok(())

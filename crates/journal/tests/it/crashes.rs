@@ -27,17 +27,17 @@ async fn live(store: Arc<dyn Store>, acked: &mut Vec<u32>) -> Result<(), Error> 
 }
 
 /// Lives for so many operations. Whether that was a whole life.
-fn live_for(store: &Arc<FaultyStore>, operations: usize, acked: &mut Vec<u32>) -> bool {
-    let mut life = Box::pin(live(Arc::clone(store) as _, acked));
-    loop {
-        if store.operations() == operations {
-            return false;
-        }
+fn live_for(map: &Arc<MapStore>, operations: usize, acked: &mut Vec<u32>) -> bool {
+    let store = FaultyStore::stepped(Arc::clone(map) as _);
+    let mut life = Box::pin(live(Arc::clone(&store) as _, acked));
+    for _ in 0..operations {
+        store.step();
         match life.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => return result.map(|()| true).unwrap(),
             Poll::Pending => {}
         }
     }
+    false
 }
 
 /// A successor finds what was acknowledged, and at most what was being written; it goes on, and in
@@ -67,9 +67,8 @@ fn dying_between_any_two_operations_loses_nothing() {
     let mut operations = 0;
     loop {
         let map = MapStore::new();
-        let store = FaultyStore::new(Arc::clone(&map) as _);
         let mut acked = vec![];
-        let is_whole_life = live_for(&store, operations, &mut acked);
+        let is_whole_life = live_for(&map, operations, &mut acked);
         succeed(&map, &acked, &format!("died after {operations} operations"));
         if is_whole_life {
             break;
@@ -88,17 +87,8 @@ fn failing_at_any_operation_loses_nothing() {
             let store = FaultyStore::new(Arc::clone(&map) as _);
             let mut acked = vec![];
             let context = format!("{fault:?} after {operations} operations");
-            let ended = block_on(async {
-                // The fault of the operation after so many is set when it is about to be done.
-                let mut life = Box::pin(live(Arc::clone(&store) as _, &mut acked));
-                std::future::poll_fn(|context| {
-                    if store.operations() == operations && store.faults() == 0 {
-                        store.fail_next(fault);
-                    }
-                    life.as_mut().poll(context)
-                })
-                .await
-            });
+            store.fail_at(operations, fault);
+            let ended = block_on(live(Arc::clone(&store) as _, &mut acked));
             let is_beyond = store.faults() == 0;
             let survives = is_beyond || fault == Fault::AskedAgain;
             assert_eq!(ended.is_ok(), survives, "{context}: {ended:?}");

@@ -1,12 +1,12 @@
 //! A store that can be stopped between any two operations, and that fails when it is told to.
 //!
-//! Each operation waits once before it is done. So whoever polls a future decides how far it comes,
-//! and a process that dies is a future that is dropped.
+//! A stepped one does one operation each time it is let: so whoever polls a future decides how far it
+//! comes, and a process that dies is a future that is dropped.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -24,22 +24,49 @@ pub enum Fault {
 
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
-    /// Of the next operation.
-    fault: Mutex<Option<Fault>>,
+    gate: Mutex<Gate>,
+    /// Of which operation, counted from zero.
+    fault: Mutex<Option<(usize, Fault)>>,
     operations: AtomicUsize,
     faults: AtomicUsize,
 }
 
+enum Gate {
+    Open,
+    Stepped { may_pass: bool, waiting: Vec<Waker> },
+}
+
 impl FaultyStore {
     pub fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        let fault = Mutex::new(None);
-        Arc::new(Self { inner, fault, operations: 0.into(), faults: 0.into() })
+        Arc::new(Self::with_gate(inner, Gate::Open))
+    }
+
+    pub fn stepped(inner: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self::with_gate(inner, Gate::Stepped { may_pass: false, waiting: vec![] }))
+    }
+
+    fn with_gate(inner: Arc<dyn Store>, gate: Gate) -> Self {
+        let (gate, fault) = (Mutex::new(gate), Mutex::new(None));
+        Self { inner, gate, fault, operations: 0.into(), faults: 0.into() }
+    }
+
+    /// Lets one operation be done, whichever comes first.
+    pub fn step(&self) {
+        if let Gate::Stepped { may_pass, waiting } = &mut *self.gate.lock().unwrap() {
+            *may_pass = true;
+            waiting.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    pub fn fail_at(&self, operation: usize, fault: Fault) {
+        *self.fault.lock().unwrap() = Some((operation, fault));
     }
 
     pub fn fail_next(&self, fault: Fault) {
-        *self.fault.lock().unwrap() = Some(fault);
+        self.fail_at(self.operations(), fault);
     }
 
+    /// Operations that were done, or failed.
     pub fn operations(&self) -> usize {
         self.operations.load(Ordering::Relaxed)
     }
@@ -48,15 +75,33 @@ impl FaultyStore {
         self.faults.load(Ordering::Relaxed)
     }
 
+    async fn pass_gate(&self) {
+        poll_fn(|context| match &mut *self.gate.lock().unwrap() {
+            Gate::Open => Poll::Ready(()),
+            Gate::Stepped { may_pass, waiting } => {
+                if std::mem::take(may_pass) {
+                    return Poll::Ready(());
+                }
+                waiting.push(context.waker().clone());
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
+    fn take_fault(&self) -> Option<Fault> {
+        let operation = self.operations.fetch_add(1, Ordering::Relaxed);
+        let fault = self.fault.lock().unwrap().take_if(|(at, _)| *at == operation)?;
+        self.faults.fetch_add(1, Ordering::Relaxed);
+        Some(fault.1)
+    }
+
     async fn operate<T, F>(&self, name: &str, operation: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        wait_once().await;
-        self.operations.fetch_add(1, Ordering::Relaxed);
-        let fault = self.fault.lock().unwrap().take();
-        self.faults.fetch_add(usize::from(fault.is_some()), Ordering::Relaxed);
-        match fault {
+        self.pass_gate().await;
+        match self.take_fault() {
             None => return operation().await,
             Some(Fault::NotDone) => {}
             Some(Fault::AnswerLost) => {
@@ -70,18 +115,6 @@ impl FaultyStore {
         let name = name.to_string();
         Err(StoreError::Failed { action: "reach", name, reason: "a fault was asked for".into() })
     }
-}
-
-async fn wait_once() {
-    let mut has_waited = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut has_waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 #[async_trait]

@@ -22,7 +22,7 @@ const OWNERS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// One owner comes as far as its next operation.
+    /// One owner does one operation.
     Go { owner: usize },
     /// One owner dies, and another process takes its place.
     Die { owner: usize },
@@ -134,7 +134,7 @@ fn run(
         next: Cell::default(),
         violation: RefCell::default(),
     });
-    let stores: [_; OWNERS] = std::array::from_fn(|_| FaultyStore::new(Arc::clone(&map) as _));
+    let stores: [_; OWNERS] = std::array::from_fn(|_| FaultyStore::stepped(Arc::clone(&map) as _));
     let mut lives = 0;
     let mut new_owner = |owner: usize| -> Owner {
         lives += 1;
@@ -145,6 +145,7 @@ fn run(
     for step in steps {
         match *step {
             Step::Go { owner } => {
+                stores[owner].step();
                 let mut context = Context::from_waker(Waker::noop());
                 assert!(owners[owner].as_mut().poll(&mut context).is_pending(), "it has no end");
             }

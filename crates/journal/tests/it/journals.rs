@@ -62,7 +62,7 @@ async fn the_second_owner_fences_the_first() {
 
     // Its number stays taken when it is folded.
     owner.snapshot().await.unwrap();
-    owner.journal.fold().await.unwrap();
+    tokio::spawn(async move { owner.journal.fold().await }).await.unwrap().unwrap();
     assert!(matches!(zombie.append(20).await, Err(Error::Fenced { number: 1, .. })));
     assert_eq!(Tally::load(map).await.unwrap().numbers, [0, 10]);
 }

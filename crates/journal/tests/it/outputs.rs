@@ -70,7 +70,8 @@ async fn a_fault_at_any_operation_leaves_all_or_nothing() {
             for operation in 0.. {
                 let map = MapStore::new();
                 let store = FaultyStore::new(Arc::clone(&map) as _);
-                let first = write_with_fault(&store, &bodies(1, lengths), operation, fault).await;
+                store.fail_at(operation, fault);
+                let first = write(Arc::clone(&store) as _, &bodies(1, lengths)).await;
                 let before = read_committed(&map).await;
                 let is_beyond = store.faults() == 0;
                 let survives = is_beyond || fault == Fault::AskedAgain;
@@ -88,22 +89,6 @@ async fn a_fault_at_any_operation_leaves_all_or_nothing() {
             }
         }
     }
-}
-
-async fn write_with_fault(
-    store: &Arc<FaultyStore>,
-    bodies: &[Bytes],
-    operation: usize,
-    fault: Fault,
-) -> Result<Committed, Error> {
-    let mut written = Box::pin(write(Arc::clone(store) as _, bodies));
-    std::future::poll_fn(|context| {
-        if store.operations() == operation && store.faults() == 0 {
-            store.fail_next(fault);
-        }
-        written.as_mut().poll(context)
-    })
-    .await
 }
 
 #[tokio::test]
