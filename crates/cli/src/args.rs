@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use crate::cluster::args::{DownArgs, GatewayArgs, StatusArgs, UpArgs, WorkerArgs};
 use crate::output::Format;
 
 /// SQL over CSV tables, exact whatever dies.
@@ -25,6 +26,11 @@ pub enum Command {
     Explain(ExplainArgs),
     Check(CheckArgs),
     Generate(GenerateArgs),
+    Up(UpArgs),
+    Status(StatusArgs),
+    Down(DownArgs),
+    Worker(WorkerArgs),
+    Gateway(GatewayArgs),
 }
 
 /// Generate small data for every suite, answer all their questions, check every answer
@@ -224,7 +230,7 @@ pub struct EngineArgs {
     pub memory: Option<usize>,
 }
 
-fn parse_bytes(text: &str) -> Result<usize, String> {
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches(['B', 'I']) {
         "" => 1,

@@ -5,6 +5,7 @@
 
 mod answers;
 mod args;
+mod cluster;
 mod commands;
 mod error;
 mod interrupt;
@@ -26,14 +27,23 @@ use crate::error::Failed;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    interrupt::watch();
-    let done = match Caudal::parse().command {
+    let command = Caudal::parse().command;
+    // Whoever runs a cluster leaves in order instead.
+    if !matches!(command, Command::Worker(_) | Command::Gateway(_) | Command::Up(_)) {
+        interrupt::watch();
+    }
+    let done = match command {
         Command::Demo(args) => commands::demo::run(args),
         Command::Run(args) => commands::run::run(args),
         Command::Query(args) => commands::query::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Generate(args) => commands::generate::run(args),
+        Command::Up(args) => commands::up::run(args),
+        Command::Status(args) => commands::status::run(args),
+        Command::Down(args) => commands::down::run(args),
+        Command::Worker(args) => commands::worker::run(args),
+        Command::Gateway(args) => commands::gateway::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,10 +2,15 @@
 
 pub mod check;
 pub mod demo;
+pub mod down;
 pub mod explain;
+pub mod gateway;
 pub mod generate;
 pub mod query;
 pub mod run;
+pub mod status;
+pub mod up;
+pub mod worker;
 
 use caudal_client::Event;
 

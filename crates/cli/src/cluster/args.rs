@@ -1,0 +1,147 @@
+//! What can be typed about nodes and clusters.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// What every node has to know.
+#[derive(Args)]
+pub struct NodeArgs {
+    /// The name of this node, unique in its cluster
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// Where RabbitMQ is
+    #[arg(long, value_name = "URL", default_value = "amqp://127.0.0.1:5672")]
+    pub broker: String,
+    /// The kind of queues: classic for one broker, quorum for a cluster of brokers
+    #[arg(long, value_enum, default_value_t = QueueType::Classic)]
+    pub queue_type: QueueType,
+    /// Where sessions and journals are kept, shared by all nodes: a directory, or s3://bucket/prefix
+    #[arg(long, value_name = "STORE")]
+    pub store: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QueueType {
+    Classic,
+    Quorum,
+}
+
+/// Work for the sessions of a cluster
+///
+/// A worker maps fragments and owns shards of every open session. Any number of them may come and go
+/// at any time; SIGTERM makes one finish what is in hand and leave.
+#[derive(Args)]
+#[command(after_help = "Example:
+  caudal worker --name worker-1 --broker amqp://rabbit:5672 --store /srv/caudal")]
+pub struct WorkerArgs {
+    #[command(flatten)]
+    pub node: NodeArgs,
+    /// Compute threads [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Memory of each session's joins, aggregates and sorts before they spill to disk [default: 4G]
+    #[arg(long, value_parser = crate::args::parse_bytes)]
+    pub memory: Option<usize>,
+}
+
+/// Open a cluster to clients, by Arrow Flight
+///
+/// Any number of gateways may serve one cluster: a client that loses one goes on at another.
+#[derive(Args)]
+#[command(after_help = "Example:
+  caudal gateway --name gateway-1 --listen 0.0.0.0:7070 --store /srv/caudal \\
+    --tokens /etc/caudal/tokens --tls-cert cert.pem --tls-key key.pem")]
+pub struct GatewayArgs {
+    #[command(flatten)]
+    pub node: NodeArgs,
+    /// Where clients connect
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    pub listen: SocketAddr,
+    /// Sessions that may be open in the whole cluster; the same for all its gateways
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub sessions: u32,
+    /// Shards of a session whose client does not say [default: 4]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub shards: Option<u32>,
+    /// Seconds after which a session that no client holds is removed
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub grace: u64,
+    /// A file with the tokens that clients may present, one a line; without it, any is good
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+    /// The certificate chain to show to clients, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's private key, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+/// Run a whole cluster on this machine
+///
+/// Starts gateways and workers, and a RabbitMQ of their own unless --broker names one. Runs until
+/// Ctrl-C; with --detach it goes on by itself until `caudal down`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal up --workers 4
+  caudal up --workers 8 --gateways 2 --detach && caudal status && caudal down
+  caudal run steam --data ./steam --gateway 127.0.0.1:7070   # in another terminal")]
+pub struct UpArgs {
+    /// How many workers
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub workers: u32,
+    /// How many gateways
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub gateways: u32,
+    /// The port of the first gateway; the others have the next ones
+    #[arg(long, default_value_t = 7070)]
+    pub port: u16,
+    /// A RabbitMQ to use instead of a private one
+    #[arg(long, value_name = "URL")]
+    pub broker: Option<String>,
+    /// A store to use instead of one in the cluster's folder
+    #[arg(long, value_name = "STORE")]
+    pub store: Option<String>,
+    /// Compute threads of each worker [default: the cores divided by the workers, at least 1]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Sessions that may be open at the same time
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub sessions: u32,
+    /// Seconds after which a session that no client holds is removed
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub grace: u64,
+    /// A file with the tokens that clients may present, one a line; without it, any is good
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+    /// Return as soon as the cluster is ready, and leave it running
+    #[arg(long)]
+    pub detach: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+/// Show the nodes of a cluster on this machine
+#[derive(Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+/// Stop a cluster on this machine
+///
+/// Every node is told to leave and has some seconds to do so; then it is killed.
+#[derive(Args)]
+pub struct DownArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+#[derive(Args)]
+pub struct PlaceArgs {
+    /// The cluster's folder: its state, logs and process ids
+    #[arg(long, value_name = "DIR", default_value = ".caudal")]
+    pub dir: PathBuf,
+}

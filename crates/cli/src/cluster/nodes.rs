@@ -1,0 +1,63 @@
+//! What the processes of a cluster have in common: a broker, a store, a log, an end.
+
+use std::sync::Arc;
+use std::thread;
+
+use caudal_broker::Broker;
+use caudal_broker::rabbitmq::{self, RabbitBroker};
+use caudal_core::Coded;
+use caudal_journal::Store;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
+
+use crate::cluster::args::{NodeArgs, QueueType};
+use crate::error::Failed;
+
+/// What a node says when nobody asks for more, by CAUDAL_LOG.
+const LOG_DEFAULT: &str = "info,lapin=warn";
+
+/// Log lines go to stderr.
+pub fn start_log() {
+    let filter = EnvFilter::try_from_env("CAUDAL_LOG").unwrap_or_else(|_| LOG_DEFAULT.into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
+
+/// True once SIGTERM or SIGINT has come. Awaited on a thread of its own: all others may be busy.
+pub fn stop_signal() -> watch::Receiver<bool> {
+    let (sender, receiver) = watch::channel(false);
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        // Where we cannot listen, the signal ends the process, as it does any other.
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            let (Ok(mut term), Ok(mut int)) =
+                (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+            else {
+                return;
+            };
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+            // Nobody may be left to be told.
+            let _ = sender.send(true);
+            std::future::pending::<()>().await;
+        });
+    });
+    receiver
+}
+
+pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {
+    let store = caudal_journal::open(&args.store)
+        .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
+    let mut settings = rabbitmq::Settings::new(&args.broker);
+    settings.queue_type = match args.queue_type {
+        QueueType::Classic => rabbitmq::QueueType::Classic,
+        QueueType::Quorum => rabbitmq::QueueType::Quorum,
+    };
+    let broker = RabbitBroker::connect(settings)
+        .await
+        .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
+    Ok((Arc::new(broker), store))
+}

@@ -1,0 +1,56 @@
+//! `caudal gateway`: opens a cluster to clients.
+
+use std::path::Path;
+use std::time::Duration;
+
+use caudal_core::Coded;
+use caudal_gateway::{Owner, Settings, TlsFiles, serve};
+
+use crate::Done;
+use crate::cluster::args::GatewayArgs;
+use crate::cluster::nodes::{connect, start_log, stop_signal};
+use crate::error::Failed;
+use crate::local::runtime;
+
+/// Decoding, checking and passing on; the work is the workers'.
+const THREADS: usize = 2;
+
+pub fn run(args: GatewayArgs) -> Done {
+    start_log();
+    let mut stop = stop_signal();
+    let mut settings = Settings::new(&args.node.name, args.listen);
+    settings.sessions_max = args.sessions as usize;
+    settings.grace = Duration::from_secs(args.grace);
+    if let Some(shards) = args.shards {
+        settings.shards = shards as usize;
+    }
+    settings.tokens = args.tokens.as_deref().map(read_tokens).transpose()?;
+    settings.tls =
+        args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
+    let runtime = runtime(THREADS)?;
+    runtime.block_on(async {
+        let (broker, store) = connect(&args.node).await?;
+        let told = async move {
+            // Without somebody to tell it, it goes on.
+            if stop.wait_for(|stop| *stop).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let served = serve(settings, broker, store, told, |_| {}).await;
+        served.map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))
+    })
+}
+
+fn read_tokens(file: &Path) -> Result<Vec<Owner>, Failed> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failed::usage("CDL-6026", format!("cannot read the tokens in {}: {error}", file.display()))
+    })?;
+    let tokens =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let tokens: Vec<_> = tokens.map(Owner::of_token).collect();
+    if tokens.is_empty() {
+        return Err(Failed::usage("CDL-6026", format!("{} holds no token", file.display()))
+            .hint("one a line; without --tokens, any is good".to_string()));
+    }
+    Ok(tokens)
+}
