@@ -161,6 +161,9 @@ pub const SESSIONS_RETRY_MS: u64 = 2000;
 /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
 pub const CLUSTER_MAP_THREADS: usize = 16;
 
+/// Memory of the batches of one session that a gateway has in hand.
+pub const PUT_MEMORY_BYTES_MAX: u32 = 96 << 20;
+
 /// Rows of one fragment: some types take no bytes for a row.
 pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;
 

@@ -290,7 +290,7 @@ mod tests {
             for number in numbers.iter().flat_map(|(first, last)| *first..=*last) {
                 restored.restore_seen(FragmentId { source: *source, number });
             }
-            end.into_iter().for_each(|end| restored.end(*source, *end).unwrap());
+            end.iter().for_each(|end| restored.end(*source, *end).unwrap());
         }
         for (id, part, payload) in tracker.pending() {
             assert_eq!(restored.offer(id, part, *payload), Ok(Offer::Pending));

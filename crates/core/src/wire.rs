@@ -169,7 +169,10 @@ pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
 }
 
 pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
-    check_memory(&stream)?;
+    let (bytes, bytes_max) = (memory_bytes(&stream)?, limits::BATCH_MEMORY_BYTES_MAX as u64);
+    if bytes > bytes_max {
+        return Err(Error::TooLarge { bytes, bytes_max });
+    }
     guarded(|| {
         let mut decoder = StreamDecoder::new();
         let mut buffer = Buffer::from(stream);
@@ -201,9 +204,9 @@ pub fn one_batch(stream: Bytes) -> Result<RecordBatch, Error> {
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Adds up what the compressed buffers of a stream say they will take. Only then may they be
-/// decompressed: the decoder allocates what they say.
-fn check_memory(stream: &Bytes) -> Result<(), Error> {
+/// The memory that the rows of a stream say they will take. Whoever decodes it allocates what it says,
+/// so that is to be known before.
+pub fn memory_bytes(stream: &Bytes) -> Result<u64, Error> {
     let malformed = |what: &str| Error::Arrow(ArrowError::IpcError(what.to_string()));
     let mut memory_bytes = 0_u64;
     let mut rest = stream.clone();
@@ -214,26 +217,25 @@ fn check_memory(stream: &Bytes) -> Result<(), Error> {
         }
         let length = u32::from_le_bytes(length[..].try_into().expect("four bytes"));
         if length == 0 {
-            return Ok(());
+            break;
         }
         let metadata = take(&mut rest, u64::from(length))?;
         let message = root_as_message(&metadata).map_err(|error| malformed(&error.to_string()))?;
         let body_bytes =
             u64::try_from(message.bodyLength()).map_err(|_| malformed("a negative length"))?;
         let body = take(&mut rest, body_bytes)?;
-        let Some(batch) = message.header_as_record_batch() else { continue };
-        if batch.compression().is_none() {
-            continue;
-        }
-        for buffer in batch.buffers().into_iter().flatten() {
-            memory_bytes = memory_bytes.saturating_add(uncompressed_bytes(&body, buffer)?);
-        }
-        if memory_bytes > limits::BATCH_MEMORY_BYTES_MAX as u64 {
-            let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
-            return Err(Error::TooLarge { bytes: memory_bytes, bytes_max });
+        let dictionary = message.header_as_dictionary_batch().and_then(|batch| batch.data());
+        let compressed = message.header_as_record_batch().or(dictionary);
+        match compressed.filter(|batch| batch.compression().is_some()) {
+            None => memory_bytes = memory_bytes.saturating_add(body_bytes),
+            Some(batch) => {
+                for buffer in batch.buffers().into_iter().flatten() {
+                    memory_bytes = memory_bytes.saturating_add(uncompressed_bytes(&body, buffer)?);
+                }
+            }
         }
     }
-    Ok(())
+    Ok(memory_bytes)
 }
 
 /// What the eight bytes before a compressed buffer say.
@@ -244,9 +246,9 @@ fn uncompressed_bytes(body: &Bytes, buffer: &arrow::ipc::Buffer) -> Result<u64, 
     let start = usize::try_from(buffer.offset()).map_err(|_| Error::Truncated)?;
     let end = start.checked_add(8).ok_or(Error::Truncated)?;
     let length = body.get(start..end).ok_or(Error::Truncated)?;
-    // -1 says that the buffer was left uncompressed: it takes no more than is here.
     let length = i64::from_le_bytes(length.try_into().expect("eight bytes"));
-    Ok(u64::try_from(length).unwrap_or(0))
+    // -1 says that the buffer was left uncompressed: it takes no more than is here.
+    Ok(u64::try_from(length).unwrap_or(buffer.length().unsigned_abs()))
 }
 
 #[cfg(test)]
@@ -343,5 +345,21 @@ mod tests {
         let mut lying = honest.to_vec();
         lying[at..at + 8].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         assert!(matches!(decode_batches(lying.into()), Err(Error::TooLarge { .. })));
+    }
+
+    #[test]
+    fn memory_is_known_before_it_is_taken() {
+        let batch = batch();
+        let rows: usize =
+            batch.columns().iter().map(|c| c.to_data().get_slice_memory_size().unwrap()).sum();
+        let compressed = encode_batches(std::slice::from_ref(&batch)).unwrap();
+        let mut plain = StreamWriter::try_new(vec![], &batch.schema()).unwrap();
+        plain.write(&batch).unwrap();
+        let plain: Bytes = plain.into_inner().unwrap().into();
+        assert!(compressed.len() < plain.len() * 3 / 4, "{} and {}", compressed.len(), plain.len());
+        for stream in [compressed, plain] {
+            let told = memory_bytes(&stream).unwrap() as usize;
+            assert!((rows..rows + 1000).contains(&told), "{told} for {rows}");
+        }
     }
 }

@@ -3,11 +3,14 @@
 //! Every step can be done again, by anybody: a gateway that dies in the middle leaves the rest to the
 //! janitors.
 
+use std::time::Duration;
+
 use caudal_broker::News;
 use caudal_core::manifest::Tombstone;
-use caudal_core::{Objects, Queues, SessionId};
+use caudal_core::{Objects, Queues, SessionId, limits};
 use caudal_failpoint::hit;
 use caudal_journal::Created;
+use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::gateway::now_ms;
@@ -58,9 +61,12 @@ impl Gateway {
         hit("close.tombstone");
         let failure = tombstone.failure.as_ref().map(|failure| failure.message.as_str());
         info!(session = %tombstone.session, failure, "ended");
-        // It is over from here on. What cannot be removed now is removed by a janitor.
-        if let Err(error) = self.clean_up(&tombstone).await {
-            warn!(session = %tombstone.session, %error, "leaves something to the janitors");
+        // It is over from here on. What cannot be removed soon is removed by a janitor.
+        let patience = Duration::from_millis(limits::LEAVE_MS);
+        match timeout(patience, self.clean_up(&tombstone)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => warn!(session = %tombstone.session, %error, "left to the janitors"),
+            Err(_) => warn!(session = %tombstone.session, "left to the janitors: it takes long"),
         }
         Ok(tombstone)
     }

@@ -19,7 +19,6 @@ use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::attach::Attachment;
@@ -57,7 +56,7 @@ impl FlightService for Flight {
         &self,
         request: Request<Action>,
     ) -> Result<Response<Self::DoActionStream>, Status> {
-        let owner = self.owner(request.metadata())?;
+        let owner = owner_of(&request)?;
         let body = self.act(&owner, request.into_inner()).await?;
         Ok(Response::new(stream::iter([Ok(arrow_flight::Result { body })]).boxed()))
     }
@@ -66,7 +65,7 @@ impl FlightService for Flight {
         &self,
         request: Request<Streaming<FlightData>>,
     ) -> Result<Response<Self::DoPutStream>, Status> {
-        let owner = self.owner(request.metadata())?;
+        let owner = owner_of(&request)?;
         let mut incoming = request.into_inner();
         let first = first_message(&mut incoming).await?;
         match command_of(&first)? {
@@ -82,7 +81,7 @@ impl FlightService for Flight {
         &self,
         request: Request<Streaming<FlightData>>,
     ) -> Result<Response<Self::DoExchangeStream>, Status> {
-        let owner = self.owner(request.metadata())?;
+        let owner = owner_of(&request)?;
         let mut incoming = request.into_inner();
         let first = first_message(&mut incoming).await?;
         let answers = match command_of(&first)? {
@@ -149,13 +148,20 @@ impl FlightService for Flight {
     }
 }
 
-impl Flight {
-    fn owner(&self, headers: &MetadataMap) -> Result<Owner, Error> {
-        let header = headers.get("authorization").map(|value| value.to_str());
-        let header = header.transpose().map_err(|_| Error::Unauthenticated)?;
-        authenticate(header, self.gateway.settings.tokens.as_deref())
-    }
+/// Finds out whose call it is, before anything of its body is read.
+pub fn let_in(gateway: &Gateway, mut request: Request<()>) -> Result<Request<()>, Status> {
+    let header = request.metadata().get("authorization").map(|value| value.to_str());
+    let header = header.transpose().map_err(|_| Error::Unauthenticated)?;
+    let owner = authenticate(header, gateway.settings.tokens.as_deref())?;
+    request.extensions_mut().insert(owner);
+    Ok(request)
+}
 
+fn owner_of<T>(request: &Request<T>) -> Result<Owner, Error> {
+    request.extensions().get().cloned().ok_or(Error::Unauthenticated)
+}
+
+impl Flight {
     async fn act(&self, owner: &Owner, action: Action) -> Result<Bytes, Error> {
         let Action { r#type: name, body } = action;
         match name.as_str() {

@@ -4,21 +4,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::manifest::Manifest;
-use caudal_core::{Objects, SessionId};
-use tokio::sync::watch;
+use caudal_core::{Objects, SessionId, limits};
+use tokio::sync::{Semaphore, watch};
 
 use crate::Session;
 
 pub struct OpenSession {
     pub manifest: Manifest,
     pub session: Session,
+    /// Bytes of batches that may be in hand: what one client floods is not another's memory.
+    pub put_memory: Semaphore,
     /// The highest epoch of the session's holds that this gateway knows of.
     epoch: watch::Sender<u64>,
 }
 
 impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
-        Self { manifest, session, epoch: watch::Sender::new(0) }
+        let put_memory = Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize);
+        Self { manifest, session, put_memory, epoch: watch::Sender::new(0) }
     }
 
     pub fn objects(&self) -> Objects {
@@ -34,11 +37,14 @@ impl OpenSession {
         });
     }
 
-    /// Returns when the client has attached anew, which whatever is being sent to the old one should
-    /// make way for.
+    /// Returns when the client has attached anew since it had this epoch, and streams of the old one
+    /// are to make way. One of before the first attach belongs to that.
     pub async fn superseded(&self, since: u64) {
-        // The sender is a field of this very session.
-        let _ = self.epoch.subscribe().wait_for(|epoch| *epoch > since).await;
+        let mut epochs = self.epoch.subscribe();
+        // Waiting cannot fail: the sender is a field of this very session.
+        let first = epochs.wait_for(|epoch| *epoch > 0).await.map_or(0, |epoch| *epoch);
+        let since = if since == 0 { first } else { since };
+        let _ = epochs.wait_for(|epoch| *epoch > since).await;
     }
 
     pub fn epoch(&self) -> u64 {

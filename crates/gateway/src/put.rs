@@ -8,6 +8,7 @@ use arrow::datatypes::Schema;
 use bytes::{BufMut, Bytes, BytesMut};
 use caudal_core::{SessionId, TableFragment, TableId, limits, schema, wire};
 use caudal_failpoint::hit;
+use tokio::sync::SemaphorePermit;
 
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
@@ -64,6 +65,9 @@ impl TableStream {
         if stream.len() + HEADER_BYTES_MAX > limits::WIRE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
         }
+        let memory_bytes =
+            wire::memory_bytes(&stream).map_err(|e| self.bad(number, e.to_string()))?;
+        let _in_hand = self.wait_for_memory(stream.len() as u64 + memory_bytes).await;
         let batch = self.check(number, stream.clone()).await?;
         hit("put.before_publish");
         let fragment = TableFragment { table: self.table, number, batch, encoded: Some(stream) };
@@ -74,6 +78,13 @@ impl TableStream {
             }
             Err(error) => Err(self.gateway.explain(&self.open, error).await),
         }
+    }
+
+    /// What is larger than all there is has all of it.
+    async fn wait_for_memory(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(limits::PUT_MEMORY_BYTES_MAX);
+        // Nobody closes the semaphore: there is always a permit in the end.
+        self.open.put_memory.acquire_many(bytes).await.ok()
     }
 
     /// Decompressing takes milliseconds: not on a thread that has heartbeats to answer.

@@ -31,7 +31,7 @@ pub struct ResultStream {
     /// What the client has not acknowledged, by its place in this stream.
     sent: VecDeque<(u64, DeliveryTag)>,
     next_tag: u64,
-    /// Of the client's attach: a later one has readers of its own.
+    /// Of the client's attach: a later one has readers of its own. Zero before the first.
     epoch: u64,
 }
 
@@ -62,6 +62,9 @@ impl ResultStream {
 
     /// The next message, with its rows if it has any. May be dropped and called again.
     pub async fn next(&mut self) -> Result<(ResultItem, Option<RecordBatch>), Error> {
+        if self.epoch == 0 {
+            self.epoch = self.open.epoch();
+        }
         let (gateway, open, epoch) =
             (Arc::clone(&self.gateway), Arc::clone(&self.open), self.epoch);
         tokio::select! {

@@ -10,11 +10,12 @@ use caudal_core::limits;
 use caudal_journal::Store;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tracing::{info, warn};
 
 use crate::connections::accept;
-use crate::flight::Flight;
+use crate::flight::{Flight, let_in};
 use crate::janitor::Janitor;
 use crate::{Error, Gateway, Settings, TlsFiles};
 
@@ -38,6 +39,11 @@ pub async fn serve(
 
     let flight = FlightServiceServer::new(Flight { gateway: Arc::clone(&gateway) })
         .max_decoding_message_size(limits::WIRE_BYTES_MAX);
+    let doorkeeper = {
+        let gateway = Arc::clone(&gateway);
+        move |request| let_in(&gateway, request)
+    };
+    let flight = InterceptedService::new(flight, doorkeeper);
     let left = {
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }

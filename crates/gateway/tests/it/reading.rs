@@ -122,6 +122,19 @@ async fn a_reader_makes_way_for_the_one_of_a_later_attach() {
 }
 
 #[tokio::test]
+async fn a_reader_of_before_the_first_attach_belongs_to_it() {
+    let cluster = Cluster::new();
+    let (client, session) = opened(&cluster).await;
+    let queue = Queues { session: session.clone() }.result(QueryId(0));
+    let mut early = read(&client, &session, 0).await;
+    let _attached = client.attach(&session).await.unwrap();
+    cluster.send(&queue, part(0, vec![numbers([9])])).await;
+    assert_eq!(number_of(&early.next_item().await.unwrap().what), 0);
+    let _attached_again = client.attach(&session).await.unwrap();
+    assert_eq!(code(&early.end().await), "CDL-8009");
+}
+
+#[tokio::test]
 async fn a_reader_learns_how_its_session_ended() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
