@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{Failure, QueryId};
-use caudal_planner::SessionPlan;
 
 use crate::args::OutputArgs;
 use crate::error::{Exit, Failed};
@@ -38,8 +37,9 @@ enum Destination {
 }
 
 impl Answers {
-    pub fn new(job: &Job, plan: &SessionPlan, output: &OutputArgs) -> Result<Self, Failed> {
-        let queries: Vec<_> = job.queries.iter().zip(&plan.queries).map(Query::new).collect();
+    /// For answers of these columns, query by query.
+    pub fn new(job: &Job, schemas: &[SchemaRef], output: &OutputArgs) -> Result<Self, Failed> {
+        let queries: Vec<_> = job.queries.iter().zip(schemas).map(Query::new).collect();
         let to = match (&output.out, output.format) {
             (None, Some(Format::Parquet)) => {
                 return Err(Failed::usage("CDL-6006", "Parquet cannot be written to stdout")
@@ -180,11 +180,11 @@ fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
 }
 
 impl Query {
-    fn new((titled, plan): (&crate::job::Titled, &caudal_planner::QueryPlan)) -> Self {
+    fn new((titled, schema): (&crate::job::Titled, &SchemaRef)) -> Self {
         Self {
             name: titled.spec.name.clone(),
             title: titled.title.clone(),
-            schema: plan.schema.clone(),
+            schema: schema.clone(),
             rows: 0,
             outcome: None,
         }

@@ -29,6 +29,8 @@ pub enum Command {
     Up(UpArgs),
     Status(StatusArgs),
     Down(DownArgs),
+    Sessions(SessionsArgs),
+    Cancel(CancelArgs),
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
 }
@@ -59,7 +61,8 @@ pub struct DemoArgs {
 #[command(after_help = "Examples:
   caudal run steam --data ./steam
   caudal run books --data ./books --queries q3,q4 --param min_reviews=100 --out results
-  caudal run ./my-suite --data ./my-data --format ndjson")]
+  caudal run ./my-suite --data ./my-data --format ndjson
+  caudal run steam --data ./steam --gateway host:7070,host2:7070")]
 pub struct RunArgs {
     /// The name of a built-in suite, or the folder of your own
     pub suite: String,
@@ -74,6 +77,8 @@ pub struct RunArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub engine: EngineArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
 }
 
 /// Answer one SELECT over CSV files
@@ -102,6 +107,8 @@ pub struct QueryArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub engine: EngineArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
 }
 
 /// Show how a query or a suite is divided into stages
@@ -183,6 +190,23 @@ pub struct GenerateArgs {
     pub out: PathBuf,
 }
 
+/// List the sessions of a cluster that were opened with this token
+#[derive(Args)]
+pub struct SessionsArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+}
+
+/// End sessions of a cluster, whoever waits for their answers
+#[derive(Args)]
+pub struct CancelArgs {
+    /// The sessions, as `caudal sessions` calls them
+    #[arg(required = true, value_name = "SESSION")]
+    pub sessions: Vec<String>,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+}
+
 /// Which queries, with which parameters
 #[derive(Args, Default)]
 pub struct ChoiceArgs {
@@ -215,6 +239,30 @@ pub struct InputArgs {
     /// A row that does not fit its table is an error
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Which cluster, and how to be let in
+#[derive(Args)]
+pub struct ClusterArgs {
+    /// The gateways of a cluster; when one is lost, another goes on
+    ///
+    /// A run then goes to the cluster instead of being carried out in this process: --threads only read
+    /// files, and the gateway says how many --shards there are by default. The port is 7070 if it is left
+    /// out; grpcs:// before the host asks for TLS.
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        value_delimiter = ',',
+        env = "CAUDAL_GATEWAY",
+        hide_env_values = true
+    )]
+    pub gateway: Vec<String>,
+    /// The token to show to the gateways
+    #[arg(long, env = "CAUDAL_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Use TLS, and check the gateways against the certificates in this file (PEM)
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Copy)]

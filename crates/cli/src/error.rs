@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use caudal_client::remote;
 use caudal_core::Coded;
 
 /// A command that did not do what it was asked to.
@@ -102,8 +103,20 @@ impl From<caudal_client::Error> for Failed {
     fn from(error: caudal_client::Error) -> Self {
         match error {
             caudal_client::Error::Csv(error) => error.into(),
+            caudal_client::Error::Remote(error) => error.into(),
             other => Failed::new(Exit::QueryFailed, other.code(), &other).hint(other.hint()),
         }
+    }
+}
+
+impl From<remote::Error> for Failed {
+    fn from(error: remote::Error) -> Self {
+        let exit = if error.is_of_connection() { Exit::Usage } else { Exit::QueryFailed };
+        let mut failed = Failed::new(exit, error.code(), &error).hint(error.hint());
+        if let remote::Error::Refused(refusal) = error {
+            failed.excerpt = refusal.excerpt;
+        }
+        failed
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The signal is awaited on a thread of its own: all others may be busy computing.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -11,6 +11,9 @@ use crate::error::{Exit, Failed};
 
 /// What a run has to remove its unfinished files.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// What it has beside that to tell others that it ends.
+static FAREWELL: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 static PRESSED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
 
@@ -24,10 +27,16 @@ pub fn watch() {
             return;
         }
         PRESSED.send_replace(true);
-        std::thread::sleep(GRACE);
+        let farewell = *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner);
+        std::thread::sleep(farewell + GRACE);
         Failed::interrupted().tell();
         std::process::exit(Exit::Interrupted.code().into());
     });
+}
+
+/// Whoever heeds Ctrl-C needs so long to tell others that it ends.
+pub fn allow(farewell: Duration) {
+    *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) = farewell;
 }
 
 /// Returns when Ctrl-C has been pressed.

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use caudal_client::{Event, Progress, Upload};
-use caudal_core::{TableId, limits};
-use caudal_csv::{Options, Reader};
+use caudal_core::limits;
 use caudal_local::Local;
-use caudal_planner::{ROW_COLUMN, SessionPlan, SessionSpec, TableSpec};
+use caudal_planner::{SessionPlan, SessionSpec, TableSpec};
 
-use crate::args::EngineArgs;
+use crate::args::{EngineArgs, InputArgs, OutputArgs};
 use crate::error::Failed;
 use crate::interrupt;
 use crate::job::{Job, schema_of};
+use crate::showing::Showing;
+use crate::uploads::Reading;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
@@ -19,8 +20,7 @@ pub struct Settings {
     pub threads: usize,
     pub shards: usize,
     pub memory_bytes: usize,
-    pub strict: bool,
-    pub keep_rejects: bool,
+    pub reading: Reading,
 }
 
 impl From<EngineArgs> for Settings {
@@ -31,8 +31,7 @@ impl From<EngineArgs> for Settings {
             threads,
             shards: args.shards.map_or(threads.clamp(2, limits::SHARDS_MAX), |n| n as usize),
             memory_bytes: args.memory.unwrap_or(limits::MEMORY_BYTES_DEFAULT),
-            strict: false,
-            keep_rejects: false,
+            reading: Reading::default(),
         }
     }
 }
@@ -67,31 +66,32 @@ pub async fn plan(job: &Job, shards: usize) -> Result<Arc<SessionPlan>, Failed> 
     Ok(Arc::new(caudal_planner::plan(&spec).await?))
 }
 
-/// Plans a job and opens the files of the tables it needs, smallest first: what joins with a large
-/// table is then complete before the large one ends, and answers can come early.
+/// Answers a job: planned, run and shown here.
+pub fn answer(
+    job: &Job,
+    engine: EngineArgs,
+    output: &OutputArgs,
+    input: &InputArgs,
+) -> Result<(), Failed> {
+    let settings = Settings { reading: Reading::from(input), ..engine.into() };
+    let runtime = runtime(settings.threads)?;
+    let planned = runtime.block_on(prepare(job, &settings))?;
+    let schemas: Vec<_> = planned.plan.queries.iter().map(|query| query.schema.clone()).collect();
+    let (uploads, progress) = (&planned.uploads, &planned.progress);
+    let mut showing = Showing::start(job, &schemas, uploads, progress, output, input)?;
+    let ran = runtime.block_on(run(planned, |event| showing.handle(event)));
+    runtime.shutdown_background();
+    showing.finish(ran)
+}
+
+/// Plans a job and opens the files of the tables it needs.
 pub async fn prepare(job: &Job, settings: &Settings) -> Result<Planned, Failed> {
     let plan = plan(job, settings.shards).await?;
-    let mut uploads = vec![];
-    for (index, spec) in job.tables.iter().enumerate() {
-        let table = TableId::from(index);
+    let needs = |table| {
         let needs = plan.table(table);
-        if needs.stages.is_empty() {
-            continue;
-        }
-        let visible = spec.columns.len();
-        let columns = needs.columns.iter().copied().filter(|column| *column < visible).collect();
-        let position = needs.columns.contains(&visible).then(|| ROW_COLUMN.to_string());
-        let options = Options {
-            chunk_bytes: limits::FRAGMENT_CSV_BYTES,
-            record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
-            strict: settings.strict,
-            position,
-            keep_raw_rejects: settings.keep_rejects,
-        };
-        let reader = Arc::new(Reader::open(spec.clone(), columns, options)?);
-        uploads.push(Upload { table, reader });
-    }
-    uploads.sort_by_key(|upload| upload.reader.total_bytes());
+        (!needs.stages.is_empty()).then_some(needs.columns.as_slice())
+    };
+    let uploads = settings.reading.uploads(job, limits::FRAGMENT_CSV_BYTES, needs)?;
     let progress = Arc::new(Progress::new(job.tables.len()));
     let Settings { threads, memory_bytes, .. } = *settings;
     let settings = caudal_local::Settings { threads, memory_bytes };

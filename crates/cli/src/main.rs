@@ -15,6 +15,9 @@ mod oracle;
 mod output;
 mod progress;
 mod rejects;
+mod remote;
+mod showing;
+mod uploads;
 
 use std::process::ExitCode;
 
@@ -42,6 +45,8 @@ fn main() -> ExitCode {
         Command::Up(args) => commands::up::run(args),
         Command::Status(args) => commands::status::run(args),
         Command::Down(args) => commands::down::run(args),
+        Command::Sessions(args) => commands::sessions::run(args),
+        Command::Cancel(args) => commands::cancel::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
     };

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use caudal_client::{Progress, Upload};
 use caudal_core::TableId;
-use caudal_planner::SessionPlan;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::job::Job;
 
 const REFRESH: Duration = Duration::from_millis(100);
 
@@ -23,35 +24,45 @@ pub struct Display {
     screen: MultiProgress,
     queries: ProgressBar,
     thread: Option<JoinHandle<()>>,
+    /// Whether what would be shown on a terminal is told line by line.
+    told: bool,
 }
 
 impl Display {
-    pub fn start(
-        plan: &SessionPlan,
-        uploads: &[Upload],
-        progress: Arc<Progress>,
-        quiet: bool,
-    ) -> Self {
+    pub fn start(job: &Job, uploads: &[Upload], progress: Arc<Progress>, quiet: bool) -> Self {
         let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let name = |upload: &Upload| plan.table(upload.table).name.clone();
+        let name = |upload: &Upload| job.tables[upload.table.index()].name.clone();
         let width = uploads.iter().map(|upload| name(upload).chars().count()).max().unwrap_or(0);
         let tables = uploads.iter().map(|upload| {
             let bar = ProgressBar::new(upload.reader.total_bytes()).with_style(table_style());
             (upload.table, screen.add(bar.with_prefix(format!("{:width$}", name(upload)))))
         });
         let tables = tables.collect();
-        let queries = ProgressBar::new(plan.queries.len() as u64).with_style(query_style());
+        let queries = ProgressBar::new(job.queries.len() as u64).with_style(query_style());
         let queries = screen.add(queries);
         let view = View { screen: screen.clone(), tables, queries: queries.clone(), progress };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let shown = !quiet && io::stderr().is_terminal();
+        let told = !quiet && !shown;
         let thread = shown.then(|| std::thread::spawn(move || view.show(&stopped)));
-        Self { stop, screen, queries, thread }
+        Self { stop, screen, queries, thread, told }
     }
 
     pub fn answered(&self) {
         self.queries.inc(1);
+    }
+
+    /// Says what the run waits for; nothing, once it goes on.
+    pub fn waiting(&self, reasons: &[String]) {
+        let waiting = match reasons {
+            [] => String::new(),
+            reasons => format!("waiting: {}", reasons.join("; ")),
+        };
+        if self.told && !waiting.is_empty() {
+            eprintln!("{waiting}");
+        }
+        self.queries.set_message(waiting);
     }
 
     /// Runs what may print to stdout; where that is the same terminal, above the bars.
@@ -111,6 +122,6 @@ fn table_style() -> ProgressStyle {
 }
 
 fn query_style() -> ProgressStyle {
-    ProgressStyle::with_template("queries answered: {pos} of {len}, {elapsed} {spinner}")
+    ProgressStyle::with_template("queries answered: {pos} of {len}, {elapsed} {spinner} {msg}")
         .expect("the template is valid")
 }

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub mod cancel;
 pub mod check;
 pub mod demo;
 pub mod down;
@@ -8,60 +9,33 @@ pub mod gateway;
 pub mod generate;
 pub mod query;
 pub mod run;
+pub mod sessions;
 pub mod status;
 pub mod up;
 pub mod worker;
 
-use caudal_client::Event;
-
-use crate::answers::Answers;
-use crate::args::{InputArgs, OutputArgs};
+use crate::Done;
+use crate::args::{ClusterArgs, EngineArgs, InputArgs, OutputArgs};
 use crate::error::Failed;
 use crate::job::Job;
-use crate::local::{self, Settings};
-use crate::progress::Display;
-use crate::rejects::Rejects;
+use crate::local;
+use crate::remote;
 
-/// Runs a job in this process: answers to where they belong, everything else to stderr.
+/// Runs a job, in this process or on a cluster: answers to where they belong, everything else to
+/// stderr.
 fn answer(
     job: &Job,
-    mut settings: Settings,
+    engine: EngineArgs,
+    cluster: &ClusterArgs,
     output: &OutputArgs,
     input: &InputArgs,
-) -> Result<(), Failed> {
-    settings.strict = input.strict;
-    settings.keep_rejects = input.rejects.is_some();
-    let runtime = local::runtime(settings.threads)?;
-    let planned = runtime.block_on(local::prepare(job, &settings))?;
-    let mut answers = Answers::new(job, &planned.plan, output)?;
-    let names = job.tables.iter().map(|table| table.name.clone()).collect();
-    let mut rejects = Rejects::new(names, input.rejects.clone())?;
-    let progress = std::sync::Arc::clone(&planned.progress);
-    let display = Display::start(&planned.plan, &planned.uploads, progress, output.quiet);
-    let ran = runtime.block_on(local::run(planned, |event| {
-        match event {
-            Event::Rows(query, batch) => display.above(|| answers.rows(query, batch))?,
-            Event::Done(query, outcome) => {
-                display.answered();
-                display.above(|| answers.done(query, outcome))?;
-            }
-            Event::Rejected(table, rows) => rejects.add(table, &rows)?,
-            Event::Waiting(_) => {}
-        }
-        Ok(())
-    }));
-    drop(display);
-    runtime.shutdown_background();
-    if ran.is_err() {
-        answers.abandon();
+) -> Done {
+    if cluster.gateway.is_empty() {
+        return local::answer(job, engine, output, input);
     }
-    ran?;
-    rejects.finish()?;
-    if !output.quiet {
-        rejects.report()?;
-        if let Some(summary) = answers.summary() {
-            eprintln!("{summary}");
-        }
+    if engine.memory.is_some() {
+        return Err(Failed::usage("CDL-9009", "--memory says nothing to a cluster")
+            .hint("its workers have a --memory of their own".to_string()));
     }
-    answers.verdict()
+    remote::answer(job, engine, cluster, output, input)
 }

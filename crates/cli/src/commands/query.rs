@@ -15,7 +15,7 @@ pub fn run(args: QueryArgs) -> Done {
         (None, None) => unreachable!("clap asks for one of them"),
     };
     let job = Job::of_sql(sql, &args.tables, &args.params)?;
-    super::answer(&job, args.engine.into(), &args.output, &args.input)
+    super::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
 }
 
 fn read_sql(file: &Path) -> Result<String, Failed> {

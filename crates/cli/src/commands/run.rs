@@ -15,5 +15,5 @@ pub fn run(args: RunArgs) -> Done {
     }
     let suite = Suite::find(&args.suite)?;
     let job = Job::of_suite(&suite, &args.choice, Some(&args.data))?;
-    super::answer(&job, args.engine.into(), &args.output, &args.input)
+    super::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
 }

@@ -25,6 +25,13 @@ fn the_program() {
       explain   Show how a query or a suite is divided into stages
       check     Compare results with expected ones, or with what DataFusion alone answers
       generate  Make data for a suite, with the dirt of the real files
+      up        Run a whole cluster on this machine
+      status    Show the nodes of a cluster on this machine
+      down      Stop a cluster on this machine
+      sessions  List the sessions of a cluster that were opened with this token
+      cancel    End sessions of a cluster, whoever waits for their answers
+      worker    Work for the sessions of a cluster
+      gateway   Open a cluster to clients, by Arrow Flight
       help      Print this message or the help of the given subcommand(s)
 
     Options:
@@ -135,6 +142,23 @@ fn run() {
               Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
               [default: 4G]
 
+          --gateway <HOST:PORT>
+              The gateways of a cluster; when one is lost, another goes on
+              
+              A run then goes to the cluster instead of being carried out in this process: --threads
+              only read files, and the gateway says how many --shards there are by default. The port is
+              7070 if it is left out; grpcs:// before the host asks for TLS.
+              
+              [env: CAUDAL_GATEWAY]
+
+          --token <TOKEN>
+              The token to show to the gateways
+              
+              [env: CAUDAL_TOKEN]
+
+          --ca <FILE>
+              Use TLS, and check the gateways against the certificates in this file (PEM)
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -142,6 +166,7 @@ fn run() {
       caudal run steam --data ./steam
       caudal run books --data ./books --queries q3,q4 --param min_reviews=100 --out results
       caudal run ./my-suite --data ./my-data --format ndjson
+      caudal run steam --data ./steam --gateway host:7070,host2:7070
     ");
 }
 
@@ -200,6 +225,23 @@ fn query() {
           --memory <MEMORY>
               Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
               [default: 4G]
+
+          --gateway <HOST:PORT>
+              The gateways of a cluster; when one is lost, another goes on
+              
+              A run then goes to the cluster instead of being carried out in this process: --threads
+              only read files, and the gateway says how many --shards there are by default. The port is
+              7070 if it is left out; grpcs:// before the host asks for TLS.
+              
+              [env: CAUDAL_GATEWAY]
+
+          --token <TOKEN>
+              The token to show to the gateways
+              
+              [env: CAUDAL_TOKEN]
+
+          --ca <FILE>
+              Use TLS, and check the gateways against the certificates in this file (PEM)
 
       -h, --help
               Print help (see a summary with '-h')

@@ -51,6 +51,8 @@ impl Place {
             .args(args)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
+            .env_remove("CAUDAL_GATEWAY")
+            .env_remove("CAUDAL_TOKEN")
             .env_remove("COLUMNS")
             .env_remove("NO_COLOR")
             .env("RUST_BACKTRACE", "0");

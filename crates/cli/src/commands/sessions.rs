@@ -1,0 +1,41 @@
+//! `caudal sessions`: what is running on a cluster.
+
+use std::io;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt64Array};
+use arrow::error::ArrowError;
+use caudal_client::remote::sessions;
+use caudal_core::protocol::SessionEntry;
+
+use crate::args::SessionsArgs;
+use crate::output::{Format, writer};
+use crate::{Done, local, remote};
+
+pub fn run(args: SessionsArgs) -> Done {
+    let settings = remote::settings(&args.cluster)?;
+    let sessions = local::runtime(1)?.block_on(sessions(&settings))?;
+    let rows = rows(&sessions).map_err(io::Error::other)?;
+    let mut out = writer(Format::for_stdout(), rows.schema(), io::stdout())?;
+    out.write(&rows)?;
+    Ok(out.finish()?)
+}
+
+fn rows(sessions: &[SessionEntry]) -> Result<RecordBatch, ArrowError> {
+    let text = |of: fn(&SessionEntry) -> Option<String>| -> ArrayRef {
+        Arc::new(sessions.iter().map(of).collect::<StringArray>())
+    };
+    let number = |of: fn(&SessionEntry) -> usize| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values(sessions.iter().map(|entry| of(entry) as u64)))
+    };
+    let started = sessions.iter().map(|entry| entry.started_ms);
+    RecordBatch::try_from_iter([
+        ("session", text(|entry| Some(entry.session.to_string()))),
+        ("started", Arc::new(TimestampMillisecondArray::from_iter_values(started)) as ArrayRef),
+        ("queries", text(|entry| Some(entry.queries.join(" ")))),
+        ("tables", text(|entry| Some(entry.tables.join(" ")))),
+        ("shards", number(|entry| entry.shards)),
+        ("workers", number(|entry| entry.workers)),
+        ("gateway", text(|entry| entry.gateway.clone())),
+    ])
+}

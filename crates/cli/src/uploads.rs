@@ -1,0 +1,57 @@
+//! The files of a job's tables, opened for those who need them.
+
+use std::sync::Arc;
+
+use caudal_client::Upload;
+use caudal_core::{TableId, limits};
+use caudal_csv::{Options, Reader};
+use caudal_planner::ROW_COLUMN;
+
+use crate::args::InputArgs;
+use crate::error::Failed;
+use crate::job::Job;
+
+/// What becomes of rows that do not fit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    strict: bool,
+    keep_rejects: bool,
+}
+
+impl From<&InputArgs> for Reading {
+    fn from(input: &InputArgs) -> Self {
+        Self { strict: input.strict, keep_rejects: input.rejects.is_some() }
+    }
+}
+
+impl Reading {
+    /// Opens the tables of which columns are needed, smallest first: what joins with a large table is
+    /// then complete before the large one ends, and answers can come early.
+    pub fn uploads<'a>(
+        self,
+        job: &Job,
+        chunk_bytes: usize,
+        needs: impl Fn(TableId) -> Option<&'a [usize]>,
+    ) -> Result<Vec<Upload>, Failed> {
+        let mut uploads = vec![];
+        for (index, spec) in job.tables.iter().enumerate() {
+            let table = TableId::from(index);
+            let Some(needed) = needs(table) else { continue };
+            // The column after the last numbers the rows.
+            let visible = spec.columns.len();
+            let columns = needed.iter().copied().filter(|column| *column < visible).collect();
+            let position = needed.contains(&visible).then(|| ROW_COLUMN.to_string());
+            let options = Options {
+                chunk_bytes,
+                record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
+                strict: self.strict,
+                position,
+                keep_raw_rejects: self.keep_rejects,
+            };
+            let reader = Arc::new(Reader::open(spec.clone(), columns, options)?);
+            uploads.push(Upload { table, reader });
+        }
+        uploads.sort_by_key(|upload| upload.reader.total_bytes());
+        Ok(uploads)
+    }
+}
