@@ -24,8 +24,8 @@ pub enum Error {
     BadFragment { table: String, number: u32, reason: String },
     #[error("a message of more than {bytes_max} bytes")]
     TooLarge { bytes_max: usize },
-    /// With the failure it ended with, unless its client closed it.
-    #[error("session {session} is over{}", .failure.as_ref().map(|f| format!(": {}", f.message)).unwrap_or_default())]
+    /// With the failure it ended with, which is what its client is told, unless it was closed.
+    #[error("session {session} is over")]
     Over { session: SessionId, failure: Option<Failure> },
     #[error("the client of session {session} has come back by another way")]
     LetGo { session: SessionId },

@@ -136,3 +136,39 @@ impl Janitor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use caudal_broker::MemoryBroker;
+    use caudal_core::manifest::QueryEntry;
+    use caudal_core::protocol::OpenRequest;
+
+    use super::*;
+    use crate::{Owner, Settings};
+
+    #[tokio::test]
+    async fn nothing_of_a_session_that_ended_elsewhere_stays_in_memory() {
+        let broker = Arc::new(Arc::new(MemoryBroker::default()));
+        let store = caudal_journal::open("memory:").unwrap();
+        let gateway = |name: &str| {
+            let settings = Settings::new(name, "127.0.0.1:0".parse().unwrap());
+            Arc::new(Gateway::new(settings, broker.clone(), Arc::clone(&store)))
+        };
+        let (one, two) = (gateway("one"), gateway("two"));
+        let query = QueryEntry { name: "q".into(), sql: "SELECT 1".into(), params: vec![] };
+        let (nonce, owner) = ("0".repeat(32), Owner::of_token(""));
+        let request = OpenRequest { nonce, tables: vec![], queries: vec![query], shards: None };
+        let session = one.open(&owner, request).await.unwrap().session;
+        two.find(&owner, &session).await.unwrap();
+        let mut janitor = Janitor::new(Arc::clone(&two));
+        janitor.look().await.unwrap();
+        assert_eq!(two.sessions.ids(), std::slice::from_ref(&session));
+        assert_eq!(janitor.clients.len(), 1);
+
+        one.close(&owner, &session).await.unwrap();
+        assert!(one.sessions.ids().is_empty());
+        janitor.look().await.unwrap();
+        assert!(two.sessions.ids().is_empty());
+        assert_eq!(janitor.clients.len(), 0);
+    }
+}

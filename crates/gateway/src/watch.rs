@@ -44,6 +44,11 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
         unchanged
     }
 
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
     /// Forgets whatever is not among these.
     pub fn retain(&mut self, is_there: impl Fn(&K) -> bool) {
         self.seen.retain(|key, _| is_there(key));
@@ -61,12 +66,12 @@ mod tests {
         let start = Instant::now();
         let mut watch = Watch::default();
         let mut at = |seconds: u32, beat: u64| watch.observe("s", beat, start + SECOND * seconds);
-        assert_eq!(at(0, 1), SECOND * 0);
+        assert_eq!(at(0, 1), Duration::ZERO);
         assert_eq!(at(1, 1), SECOND);
         assert_eq!(at(3, 1), SECOND * 3);
-        assert_eq!(at(4, 2), SECOND * 0);
+        assert_eq!(at(4, 2), Duration::ZERO);
         assert_eq!(at(5, 2), SECOND);
-        assert_eq!(at(6, 1), SECOND * 0, "an old value again is a change, too");
+        assert_eq!(at(6, 1), Duration::ZERO, "an old value again is a change, too");
     }
 
     #[test]
@@ -85,6 +90,6 @@ mod tests {
         let mut watch = Watch::default();
         watch.observe("gone", 1, start);
         watch.retain(|key| *key != "gone");
-        assert_eq!(watch.observe("gone", 1, start + SECOND), SECOND * 0);
+        assert_eq!(watch.observe("gone", 1, start + SECOND), Duration::ZERO);
     }
 }

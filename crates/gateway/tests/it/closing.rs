@@ -113,8 +113,9 @@ async fn all_gateways_may_be_away_for_longer_than_the_grace_period() {
     let node = cluster.gateway_with(|settings| settings.grace = GRACE).await;
     let client = node.client().await;
     let session = opened(&client).await;
-    let _attached = client.attach(&session).await.unwrap();
+    let attached = client.attach(&session).await.unwrap();
     node.kill().await;
+    assert_eq!(code(&attached.end().await), "no code", "it was cut off");
     tokio::time::sleep(GRACE * 2).await;
     let back = cluster.gateway_with(|settings| settings.grace = GRACE).await;
     let client = back.client().await;

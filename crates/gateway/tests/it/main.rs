@@ -9,4 +9,5 @@ mod closing;
 mod opening;
 mod reading;
 mod support;
+mod trouble;
 mod uploading;

@@ -1,5 +1,6 @@
 //! Gateways that share a broker and a store, and a client that speaks Flight and nothing else.
 
+use std::mem::ManuallyDrop;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use futures::StreamExt;
 use futures::channel::mpsc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -58,16 +60,18 @@ impl Cluster {
             broker,
             store,
             async {
-                // Whoever forgets the node wants it to serve until the test ends.
                 if stopped.await.is_err() {
                     std::future::pending().await
                 }
             },
             |address| bound.send(address).unwrap(),
         );
-        let serving = tokio::spawn(serving);
+        // Of its own, so that everything of the gateway can be ended at once.
+        let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = ManuallyDrop::new(runtime.unwrap());
+        let serving = runtime.spawn(serving);
         let address = address.await.expect("the gateway listens");
-        Node { address, stop, serving }
+        Node { address, stop, serving, runtime }
     }
 
     pub fn broker(&self) -> Arc<dyn Broker> {
@@ -117,6 +121,8 @@ pub struct Node {
     pub address: SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), Error>>,
+    /// Whoever forgets the node wants it to serve until the test ends.
+    runtime: ManuallyDrop<Runtime>,
 }
 
 impl Node {
@@ -137,7 +143,7 @@ impl Node {
 
     /// Ends it as SIGKILL does.
     pub async fn kill(self) {
-        self.serving.abort();
+        ManuallyDrop::into_inner(self.runtime).shutdown_background();
         assert!(self.serving.await.unwrap_err().is_cancelled());
     }
 }

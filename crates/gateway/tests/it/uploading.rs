@@ -125,7 +125,8 @@ async fn garbage_is_refused_and_what_came_before_it_is_safe() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
     let good = || put_messages(&session, 0, vec![(0, numbers([1])), (1, numbers(0..1000))]);
-    let damages: [(&str, &dyn Fn(&mut FlightData)); 6] = [
+    type Damage<'a> = &'a dyn Fn(&mut FlightData);
+    let damages: [(&str, Damage<'_>); 6] = [
         ("CDL-8006", &|message| message.data_header = "not a flatbuffer".into()),
         ("CDL-8006", &|message| message.data_header.clear()),
         ("CDL-8006", &|message| message.data_body.truncate(8)),
