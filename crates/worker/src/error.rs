@@ -39,8 +39,8 @@ impl Error {
         match self {
             Error::Broker(error) => error.is_retryable(),
             Error::Journal(error) => {
-                use caudal_journal::Error::{Fenced, Folded, Gone};
-                matches!(error, Fenced { .. } | Folded { .. } | Gone { .. })
+                use caudal_journal::Error::{Fenced, Folded};
+                matches!(error, Fenced { .. } | Folded { .. })
             }
             Error::Superseded { .. } => true,
             _ => false,
@@ -83,6 +83,8 @@ impl Coded for Error {
     fn is_retryable(&self) -> bool {
         match self {
             Error::Broker(error) => error.is_retryable() || self.is_queue_gone(),
+            // An object that is gone goes with its session, which will be seen to be over.
+            Error::Journal(caudal_journal::Error::Gone { .. }) => true,
             Error::Journal(error) => error.is_retryable(),
             Error::Store(error) => error.is_retryable(),
             Error::QueueGone | Error::Superseded { .. } => true,

@@ -1,0 +1,13 @@
+//! A cluster of real processes on a real RabbitMQ: equal to one process, whoever is killed, wherever.
+//!
+//! All tests share one private RabbitMQ; each has processes, a store and ports of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod frozen;
+mod harness;
+mod kills;
+mod points;
+mod random;
+mod security;
+mod sessions;
