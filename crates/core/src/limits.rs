@@ -78,7 +78,7 @@ pub const REJECTS_DESCRIBED_MAX: usize = 10;
 pub const RECORD_BYTES: usize = 16 << 20;
 
 /// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
-pub const SNAPSHOT_RECORDS: u64 = 32;
+pub const SNAPSHOT_RECORDS: u64 = 12;
 
 /// Gathered rows that are written as a snapshot at most: it is made in memory.
 pub const SNAPSHOT_BYTES_MAX: u64 = 128 << 20;

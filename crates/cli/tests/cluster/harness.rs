@@ -217,6 +217,15 @@ impl Cluster {
         wait_until("queues are removed", || self.queues().is_empty());
     }
 
+    /// How many records the shards of all sessions have written.
+    pub fn records(&self) -> usize {
+        let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+        entries(self.path("store/sessions"))
+            .flat_map(|session| entries(session.path().join("shards")))
+            .map(|shard| entries(shard.path().join("log")).count())
+            .sum()
+    }
+
     pub fn queues(&self) -> Vec<String> {
         let mut queues = all_queues();
         queues.retain(|queue| !self.queues_before.contains(queue));

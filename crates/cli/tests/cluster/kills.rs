@@ -2,21 +2,25 @@
 
 use std::time::Duration;
 
+use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
 use rustix::process::Signal;
 
-use crate::harness::{Client, Cluster, Data, PATIENCE, wait_until};
+use crate::harness::{Client, Cluster, Data, PATIENCE, block_on, wait_until};
 
-fn upload_has_begun(cluster: &Cluster) {
-    wait_until("fragments arrive", || !cluster.queues().is_empty());
-    std::thread::sleep(Duration::from_millis(300));
+/// Shards have written down some of what came in, and there is more to come.
+fn upload_has_begun(cluster: &Cluster, client: &mut Client) {
+    wait_until("shards write records", || {
+        assert!(!client.is_done(), "over before it began: {}", client.said());
+        cluster.records() >= 3
+    });
 }
 
 #[test]
 fn two_workers_and_a_gateway_at_once() {
     let data = Data::of("coffee", "0.02");
     let mut cluster = Cluster::of(2, 4);
-    let client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
     for name in ["worker-1", "worker-2", "gateway-1"] {
         cluster.kill(name);
     }
@@ -29,8 +33,8 @@ fn two_workers_and_a_gateway_at_once() {
 fn all_workers_at_once() {
     let data = Data::of("coffee", "0.02");
     let mut cluster = Cluster::of(1, 3);
-    let client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
     let names = ["worker-1", "worker-2", "worker-3"];
     names.iter().for_each(|name| cluster.kill(name));
     names.iter().for_each(|name| cluster.restart(name));
@@ -46,8 +50,8 @@ fn a_client_that_is_killed_leaves_nothing() {
     cluster.gateway_options = ["--grace", "3"].map(String::from).to_vec();
     cluster.start_gateway("");
     cluster.start_worker("worker-1", "");
-    let mut client: Client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
     client.child.kill().unwrap();
     client.child.wait().unwrap();
     cluster.nothing_is_left();
@@ -61,8 +65,8 @@ fn all_gateways_gone_for_longer_than_the_grace_period() {
     cluster.start_gateway("");
     cluster.start_gateway("");
     cluster.start_worker("worker-1", "");
-    let client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
     cluster.kill("gateway-1");
     cluster.kill("gateway-2");
     std::thread::sleep(Duration::from_secs(4));
@@ -74,11 +78,47 @@ fn all_gateways_gone_for_longer_than_the_grace_period() {
 }
 
 #[test]
+fn a_broker_that_is_killed_and_restarted() {
+    let data = Data::of("coffee", "0.02");
+    let folder = tempfile::tempdir().unwrap();
+    let mut rabbit = block_on(PrivateRabbit::start(folder.path(), Lifetime::Ours)).unwrap();
+    let mut cluster = Cluster::new();
+    cluster.broker_url = rabbit.url();
+    cluster.start_gateway("");
+    cluster.start_worker("worker-1", "");
+    cluster.start_worker("worker-2", "");
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
+    block_on(rabbit.kill());
+    block_on(rabbit.restart()).unwrap();
+    client.succeeds();
+    data.compare(&cluster.path("out"));
+    wait_until("queues are removed", || block_on(rabbit.queues()).unwrap().is_empty());
+}
+
+/// One that comes late helps at once.
+#[test]
+fn a_worker_that_comes_late_takes_work() {
+    let data = Data::of("coffee", "0.02");
+    let mut cluster = Cluster::of(1, 1);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
+    cluster.start_worker("late", "map.before_publish=sleep:0");
+    let hit = cluster.path("hits").join("map.before_publish");
+    let began = std::time::Instant::now();
+    wait_until("it maps a fragment", || hit.exists() || client.is_done());
+    assert!(hit.exists(), "the late one had nothing to do");
+    println!("a late worker had its first fragment after {:?}", began.elapsed());
+    client.succeeds();
+    data.compare(&cluster.path("out"));
+}
+
+#[test]
 fn a_worker_that_is_told_to_leave_hands_over() {
     let data = Data::of("coffee", "0.02");
     let mut cluster = Cluster::of(1, 3);
-    let client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster);
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    upload_has_begun(&cluster, &mut client);
     cluster.signal("worker-1", Signal::TERM);
     let began = std::time::Instant::now();
     let worker = cluster.nodes.get_mut("worker-1").unwrap();

@@ -11,10 +11,10 @@ use fastrand::Rng;
 
 use crate::harness::{Cluster, Data};
 
-const KILLS: usize = 6;
+const KILLS: usize = 12;
 const CLIENTS: usize = 4;
 const SUITES: [(&str, &str); 4] =
-    [("coffee", "0.01"), ("movies", "0.01"), ("books", "0.004"), ("steam", "0.001")];
+    [("coffee", "0.02"), ("movies", "0.01"), ("books", "0.004"), ("steam", "0.001")];
 
 #[test]
 fn nodes_killed_at_random_change_no_answer() {
@@ -48,11 +48,11 @@ fn nodes_killed_at_random_change_no_answer() {
         }
         let mut rng = Rng::with_seed(seed as u64);
         for _ in 0..kills {
-            std::thread::sleep(Duration::from_millis(rng.u64(200..1500)));
+            std::thread::sleep(Duration::from_millis(rng.u64(100..800)));
             let names: Vec<String> = cluster.nodes.keys().cloned().collect();
             let victim = &names[rng.usize(..names.len())];
             cluster.kill(victim);
-            std::thread::sleep(Duration::from_millis(rng.u64(0..500)));
+            std::thread::sleep(Duration::from_millis(rng.u64(0..300)));
             cluster.restart(victim);
             if enough.load(Ordering::Relaxed) {
                 break;
