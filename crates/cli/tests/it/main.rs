@@ -19,6 +19,7 @@ mod interrupt;
 mod misfits;
 mod on_a_cluster;
 mod place;
+mod python;
 mod round_trip;
 mod shared_data;
 mod shop;
