@@ -24,8 +24,8 @@ pub struct Display {
     screen: MultiProgress,
     queries: ProgressBar,
     thread: Option<JoinHandle<()>>,
-    /// Whether what would be shown on a terminal is told line by line.
-    told: bool,
+    /// What was told last, where what would be shown on a terminal is told line by line.
+    told: Option<String>,
 }
 
 impl Display {
@@ -44,7 +44,7 @@ impl Display {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let shown = !quiet && io::stderr().is_terminal();
-        let told = !quiet && !shown;
+        let told = (!quiet && !shown).then(String::new);
         let thread = shown.then(|| std::thread::spawn(move || view.show(&stopped)));
         Self { stop, screen, queries, thread, told }
     }
@@ -53,14 +53,18 @@ impl Display {
         self.queries.inc(1);
     }
 
-    /// Says what the run waits for; nothing, once it goes on.
-    pub fn waiting(&self, reasons: &[String]) {
+    /// Says what the run waits for; nothing, once it goes on. A line that comes and goes is told once.
+    pub fn waiting(&mut self, reasons: &[String]) {
         let waiting = match reasons {
             [] => String::new(),
             reasons => format!("waiting: {}", reasons.join("; ")),
         };
-        if self.told && !waiting.is_empty() {
+        if let Some(told) = &mut self.told
+            && !waiting.is_empty()
+            && *told != waiting
+        {
             eprintln!("{waiting}");
+            told.clone_from(&waiting);
         }
         self.queries.set_message(waiting);
     }
