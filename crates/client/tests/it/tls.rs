@@ -25,6 +25,8 @@ fn settings(gateway: &Gateway, ca_pem: Option<Vec<u8>>) -> Settings {
 
 #[tokio::test]
 async fn a_certificate_has_to_be_of_the_given_authority() {
+    // Built with the whole workspace there are several providers, and a server has to choose.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let (pem, identity) = certificate();
     let cluster = Cluster::with_queries(vec![]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
