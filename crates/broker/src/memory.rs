@@ -57,6 +57,16 @@ impl MemoryBroker {
         Self { faults, ..Self::default() }
     }
 
+    /// Takes every consumer of a queue for dead, as after a lost connection: what they had comes again,
+    /// and they find out when they ask for more.
+    pub fn lose_consumers(&self, queue: &str) {
+        let Ok(shared) = self.find(queue) else { return };
+        if let Some(state) = lock(&shared.state).as_mut() {
+            state.unsubscribe_all();
+        }
+        shared.arrived.notify_waiters();
+    }
+
     /// The queues there are, for tests that nothing is left behind.
     pub fn queue_names(&self) -> Vec<String> {
         lock(&self.queues).keys().cloned().collect()
@@ -182,6 +192,9 @@ impl Consumer for MemoryConsumer {
             {
                 let mut state = lock(&self.shared.state);
                 let Some(queue) = state.as_mut() else { return Ok(None) };
+                if !queue.is_subscribed(self.id) {
+                    return Err(Error::Lost { reason: "taken for dead".to_string() });
+                }
                 if let Some(delivery) = queue.deliver(self.id, self.prefetch, self.broker.pick()) {
                     self.shared.left.notify_waiters();
                     return Ok(Some(delivery));

@@ -84,6 +84,16 @@ impl Queue {
         consumer
     }
 
+    pub fn is_subscribed(&self, consumer: ConsumerId) -> bool {
+        self.consumers.contains(&consumer)
+    }
+
+    pub fn unsubscribe_all(&mut self) {
+        for consumer in self.consumers.clone() {
+            self.unsubscribe(consumer);
+        }
+    }
+
     /// What the consumer had not acknowledged is ready again, marked as redelivered.
     pub fn unsubscribe(&mut self, consumer: ConsumerId) {
         self.consumers.remove(&consumer);

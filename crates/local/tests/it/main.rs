@@ -5,6 +5,7 @@
 mod differential;
 mod early;
 mod faults;
+mod fence;
 mod harness;
 mod memory;
 mod random_sql;

@@ -72,12 +72,12 @@ async fn answers_do_not_depend_on_who_dies() {
 }
 
 /// The workers of one session, as tasks.
-struct Cluster {
-    plan: Arc<SessionPlan>,
-    broker: Arc<dyn Broker>,
-    store: Arc<dyn Store>,
-    counts: Arc<Counts>,
-    id: SessionId,
+pub struct Cluster {
+    pub plan: Arc<SessionPlan>,
+    pub broker: Arc<MemoryBroker>,
+    pub store: Arc<dyn Store>,
+    pub counts: Arc<Counts>,
+    pub id: SessionId,
 }
 
 impl Cluster {
@@ -85,21 +85,27 @@ impl Cluster {
         let faults = Faults { duplicate: 0.1, reorder: true };
         Self {
             plan,
-            broker: Arc::new(Arc::new(MemoryBroker::with_faults(faults, seed))),
+            broker: Arc::new(MemoryBroker::with_faults(faults, seed)),
             store: Arc::new(SlowStore(caudal_journal::open("memory:").unwrap())),
             counts: Arc::clone(counts),
             id: SessionId(format!("takeover-{seed}")),
         }
     }
 
-    async fn answer(self, tables: &[Table], rng: &mut Rng) -> (Vec<Answer>, usize) {
+    fn broker(&self) -> Arc<dyn Broker> {
+        Arc::new(Arc::clone(&self.broker))
+    }
+
+    pub async fn open(&self) -> Arc<Session> {
         let manifest = serde_json::to_vec(&self.manifest()).unwrap();
         let objects = Objects { session: self.id.clone() };
         self.store.create(&objects.manifest(), manifest.into()).await.unwrap();
         let plan = Arc::clone(&self.plan);
-        let broker = Arc::clone(&self.broker);
-        let session = Session::open(self.id.clone(), plan, broker, 2).await.unwrap();
-        let session = Arc::new(session);
+        Arc::new(Session::open(self.id.clone(), plan, self.broker(), 2).await.unwrap())
+    }
+
+    async fn answer(self, tables: &[Table], rng: &mut Rng) -> (Vec<Answer>, usize) {
+        let session = self.open().await;
         let uploading = tokio::spawn(upload(Arc::clone(&session), tables.to_vec()));
         let mut answers: Vec<Answer> = self.plan.queries.iter().map(|_| Ok(vec![])).collect();
         let service = Arc::new(InProcess::new(Arc::clone(&session)));
@@ -139,15 +145,19 @@ impl Cluster {
     }
 
     fn start(&self, number: usize) -> AbortOnDrop {
+        self.start_on(number, Arc::clone(&self.store))
+    }
+
+    pub fn start_on(&self, number: usize, store: Arc<dyn Store>) -> AbortOnDrop {
         let engine = Engine::new(Arc::clone(&self.plan), 1 << 30).unwrap();
         let worker = Worker {
-            broker: Arc::clone(&self.broker),
+            broker: self.broker(),
             engine: Arc::new(engine),
             queues: Queues { session: self.id.clone() },
             map_tasks: 1,
             counts: Arc::clone(&self.counts),
             durable: Some(Durable {
-                store: Arc::clone(&self.store),
+                store,
                 objects: Objects { session: self.id.clone() },
                 manifest: Arc::new(self.manifest()),
                 worker: format!("worker-{number}"),
@@ -173,7 +183,7 @@ impl Cluster {
     }
 }
 
-struct AbortOnDrop(JoinHandle<()>);
+pub struct AbortOnDrop(JoinHandle<()>);
 
 impl AbortOnDrop {
     fn abort(&self) {
