@@ -77,7 +77,8 @@ pub trait Broker: Send + Sync + 'static {
 #[async_trait]
 pub trait Consumer: Send + Sync {
     /// The next delivery; none once the queue is gone. After an error nothing more comes: what was
-    /// not acknowledged belongs to somebody else, and whoever goes on subscribes anew.
+    /// not acknowledged belongs to somebody else, and whoever goes on subscribes anew. A call that
+    /// is dropped before it is done has taken nothing.
     async fn next(&mut self) -> Result<Option<Delivery>, Error>;
 
     /// Says that the work of a delivery is safe. In a queue that is gone there is nothing to say it

@@ -30,7 +30,9 @@ impl Queues {
     /// Whether a queue of this name holds results. A broker that refuses a message does not say why;
     /// the queue's name does.
     pub fn is_result(queue: &str) -> bool {
-        queue.rsplit('.').nth(1) == Some("result")
+        let mut parts = queue.rsplit('.');
+        parts.next().is_some_and(|last| last.parse::<u32>().is_ok())
+            && parts.next() == Some("result")
     }
 }
 
@@ -40,9 +42,11 @@ mod tests {
 
     #[test]
     fn a_name_tells_what_a_queue_holds() {
-        let queues = Queues { session: SessionId("result.7".into()) };
-        assert!(Queues::is_result(&queues.result(QueryId(0))));
-        assert!(!Queues::is_result(&queues.map()));
-        assert!(!Queues::is_result(&queues.shard(ShardId(0))));
+        for session in ["7f3a", "result", "7.result"] {
+            let queues = Queues { session: SessionId(session.into()) };
+            assert!(Queues::is_result(&queues.result(QueryId(0))));
+            assert!(!Queues::is_result(&queues.map()));
+            assert!(!Queues::is_result(&queues.shard(ShardId(0))));
+        }
     }
 }

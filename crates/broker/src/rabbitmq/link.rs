@@ -73,6 +73,7 @@ impl Link {
         let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
         loop {
             let connection = self.up(&mut deadline).await?;
+            let started = Instant::now();
             let reason = match attempt(connection).await {
                 Ok(done) => return Ok(done),
                 Err(Fault::NoQueue) => return Err(Error::NoQueue { queue: subject.to_string() }),
@@ -81,6 +82,10 @@ impl Link {
             };
             tracing::debug!(subject, reason, "lost the broker; trying again");
             self.suspect.notify_one();
+            // Held up for long, by a blocked broker say, it was not cut off all the time.
+            if started.elapsed() > Duration::from_secs(CONNECT_SECONDS_MAX) {
+                (deadline, pauses) = (None, Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX));
+            }
             if Instant::now() >= *deadline.get_or_insert_with(|| self.deadline()) {
                 return Err(self.away(reason));
             }
@@ -162,7 +167,7 @@ async fn supervise(
                 }
             }
             Err(Fault::Refused(reason)) => State::Refused { reason },
-            Err(Fault::NoQueue) => State::Refused { reason: "there is no such host".into() },
+            Err(Fault::NoQueue) => State::Refused { reason: "no such virtual host".into() },
             Err(Fault::Lost(reason)) => State::Down { reason },
         };
         if let State::Down { reason } | State::Refused { reason } = &found {
