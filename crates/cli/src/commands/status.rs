@@ -1,5 +1,6 @@
 //! `caudal status`: the nodes of a cluster on this machine.
 
+use std::io::Write;
 use std::time::Duration;
 
 use comfy_table::presets::NOTHING;
@@ -12,7 +13,7 @@ use crate::error::{Exit, Failed};
 
 pub fn run(args: StatusArgs) -> Done {
     let cluster = load(&args.place)?;
-    println!("{}", table(&cluster));
+    writeln!(std::io::stdout().lock(), "{}", table(&cluster))?;
     let lost = cluster.nodes.iter().filter(|node| !node.process.is_alive()).count();
     if lost > 0 {
         let message = format!("{lost} of {} nodes are gone", cluster.nodes.len());
