@@ -1,5 +1,7 @@
 //! Many sessions: equal to one process, limited, and gone when they are over.
 
+use std::path::Path;
+
 use crate::harness::{Cluster, Data, caudal};
 
 #[test]
@@ -11,6 +13,28 @@ fn every_suite_equals_one_process() {
         let data = Data::of(suite, scale);
         cluster.client(suite, &data.folder, suite).succeeds();
         data.compare(&cluster.path(suite));
+    }
+    cluster.nothing_is_left();
+}
+
+#[test]
+fn real_extracts_equal_one_process() {
+    let shared = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    if !shared.is_dir() {
+        println!("SKIPPED: there is no {}", shared.display());
+        return;
+    }
+    let cluster = Cluster::of(2, 4);
+    for (suite, folder) in [
+        ("steam", "steam"),
+        ("movies", "movies"),
+        ("books", "books"),
+        ("coffee", "coffee"),
+        ("coffee", "coffee-10k"),
+    ] {
+        let data = Data::at(suite, &shared.join(folder));
+        cluster.client(suite, &data.folder, folder).succeeds();
+        data.compare(&cluster.path(folder));
     }
     cluster.nothing_is_left();
 }
