@@ -2,7 +2,7 @@
 //!
 //! A refused message has travelled for nothing, and with slow workers a queue is full most of the
 //! time. So nobody sends a message in order to find out: one of those who wait looks how many
-//! messages are in the queue, and they are let go one by one, each after a look of its own.
+//! messages are in the queue, and as many as there is room for are let go.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,15 +25,27 @@ pub struct Rooms {
     turnstiles: Mutex<HashMap<String, Arc<Turnstile>>>,
 }
 
-/// Lets one through at a time; holds how many messages the queue is known to take.
-type Turnstile = tokio::sync::Mutex<u32>;
+/// One looks at a time.
+type Turnstile = tokio::sync::Mutex<Sight>;
+
+/// What is known of a queue. How many messages it takes is not, only that it has refused one: it was
+/// full at the most that was ever seen in it.
+#[derive(Default)]
+struct Sight {
+    full_at: u32,
+    /// How many more may be let go.
+    room_for: u32,
+}
 
 impl Rooms {
     pub async fn wait(&self, broker: &RabbitBroker, queue: &str) {
         let turnstile = Arc::clone(self.lock().entry(queue.to_string()).or_default());
         {
-            let mut full_at = turnstile.lock().await;
-            look_until_room(broker, queue, &mut full_at).await;
+            let mut sight = turnstile.lock().await;
+            if sight.room_for == 0 {
+                look_until_room(broker, queue, &mut sight).await;
+            }
+            sight.room_for = sight.room_for.saturating_sub(1);
         }
         drop(turnstile);
         // One that nobody waits at any more.
@@ -45,24 +57,22 @@ impl Rooms {
     }
 }
 
-async fn look_until_room(broker: &RabbitBroker, queue: &str, full_at: &mut u32) {
+async fn look_until_room(broker: &RabbitBroker, queue: &str, sight: &mut Sight) {
     let deadline = Instant::now() + Duration::from_millis(LOOK_MS_MAX);
     let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
-    while Instant::now() < deadline {
+    while sight.room_for == 0 && Instant::now() < deadline {
         sleep(pauses.next()).await;
         // A queue that is gone, or a broker: the next publish tells.
         let Ok(Some(waiting)) = broker.messages_waiting(queue).await else { return };
-        if has_room(waiting, full_at) {
-            return;
-        }
+        sight.saw(waiting);
     }
 }
 
-/// How many a queue takes is not known here, only that it has refused: it was full at the most that
-/// was ever seen in it.
-fn has_room(waiting: u32, full_at: &mut u32) -> bool {
-    *full_at = waiting.max(*full_at);
-    waiting == 0 || waiting < *full_at
+impl Sight {
+    fn saw(&mut self, waiting: u32) {
+        self.full_at = self.full_at.max(waiting).max(1);
+        self.room_for = self.full_at - waiting;
+    }
 }
 
 #[cfg(test)]
@@ -71,11 +81,15 @@ mod tests {
 
     #[test]
     fn there_is_room_below_the_most_that_was_seen() {
-        let full_at = &mut 0;
-        assert!(has_room(0, full_at), "it was emptied in the meantime");
-        assert!(!has_room(60, full_at));
-        assert!(!has_room(64, full_at));
-        assert!(has_room(63, full_at));
-        assert!(!has_room(64, full_at));
+        let mut sight = Sight::default();
+        let mut room_for = |waiting| {
+            sight.saw(waiting);
+            sight.room_for
+        };
+        assert_eq!(room_for(0), 1, "it was emptied in the meantime");
+        assert_eq!(room_for(60), 0);
+        assert_eq!(room_for(64), 0);
+        assert_eq!(room_for(61), 3);
+        assert_eq!(room_for(64), 0);
     }
 }
