@@ -100,7 +100,7 @@ fn a_broker_that_is_killed_and_restarted() {
 /// One that comes late helps at once.
 #[test]
 fn a_worker_that_comes_late_takes_work() {
-    let data = Data::of("coffee", "0.02");
+    let data = Data::of("coffee", "0.03");
     let mut cluster = Cluster::of(1, 1);
     let mut client = cluster.client("coffee", &data.folder, "out");
     upload_has_begun(&cluster, &mut client);
