@@ -33,7 +33,7 @@ use self::settled::Settled;
 use crate::store::{Created, Store, StoreError, check_name};
 
 /// How often a write begins again because its folder or its part was removed under it.
-const WRITE_TRIES_MAX: usize = 8;
+const WRITE_TRIES_MAX: usize = 100;
 
 pub struct Directory {
     root: Arc<Root>,
@@ -161,20 +161,21 @@ impl Root {
         body: &[u8],
         give_name: impl Fn(&Path, &Path) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut tries_left = WRITE_TRIES_MAX;
-        loop {
-            tries_left -= 1;
-            let written = Part::write(&self.parts, body).and_then(|part| {
-                self.settled.make(folder_of(path))?;
-                give_name(&part.path, path)
-            });
-            match written {
-                Err(error) if error.kind() == ErrorKind::NotFound && tries_left > 0 => {
+        let mut part = Part::write(&self.parts, body)?;
+        for _ in 0..WRITE_TRIES_MAX {
+            let named =
+                self.settled.make(folder_of(path)).and_then(|()| give_name(&part.path, path));
+            match named {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
                     self.settled.forget(folder_of(path));
                 }
-                written => return written,
+                named => return named,
+            }
+            if !part.path.exists() {
+                part = Part::write(&self.parts, body)?;
             }
         }
+        Err(io::Error::new(ErrorKind::NotFound, "its folder is removed as often as it is made"))
     }
 
     fn get(&self, path: &Path) -> io::Result<Option<Bytes>> {

@@ -31,13 +31,10 @@ impl Settled {
         Ok(Self { root, directories: Mutex::default() })
     }
 
-    /// Makes a directory, if need be, so that it stays.
+    /// Makes a directory, if need be. It stays once something in it is settled, and not before: syncs
+    /// take long, and who removes the directory again and again would always find the time for it.
     pub fn make(&self, directory: &Path) -> io::Result<()> {
-        if !self.is_known(directory) {
-            fs::create_dir_all(directory)?;
-            self.settle_above(directory)?;
-        }
-        Ok(())
+        if self.is_known(directory) { Ok(()) } else { fs::create_dir_all(directory) }
     }
 
     /// Makes sure that the names in a directory stay.
