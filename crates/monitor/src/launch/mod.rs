@@ -1,0 +1,67 @@
+//! How nodes are started: what to do is decided by facts about the node's host.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Process;
+
+/// What the host says about a node's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// There is none, or only what is left of one.
+    Gone,
+    /// It is there but does not run: SIGSTOP, or a paused container.
+    Frozen(Process),
+    Running(Process),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Start,
+    /// Kill that one, see it gone, start another.
+    Replace(Process),
+    LeaveAlone,
+}
+
+/// What has become of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Started,
+    /// A process runs of which nobody has shown that it is dead.
+    LeftAlone,
+    Failed {
+        reason: String,
+    },
+}
+
+/// `dead` is the life that a monitor has heard and that has fallen silent.
+///
+/// A running process is replaced only by a monitor that has heard that very process: one that was started
+/// by somebody else in the meantime, or that the monitor cannot hear at all, is left alone. So two leaders
+/// do not undo each other's revivals, and who is cut off is replaced once, however long and by however
+/// many it is missed.
+pub fn decide(host: Host, dead: Option<Process>) -> Decision {
+    match host {
+        Host::Gone => Decision::Start,
+        Host::Frozen(process) => Decision::Replace(process),
+        Host::Running(process) if dead == Some(process) => Decision::Replace(process),
+        Host::Running(_) => Decision::LeaveAlone,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case() {
+        let (this, other) = (Process { pid: 1, started: 1 }, Process { pid: 1, started: 2 });
+        for dead in [None, Some(this), Some(other)] {
+            assert_eq!(decide(Host::Gone, dead), Decision::Start);
+            assert_eq!(decide(Host::Frozen(this), dead), Decision::Replace(this));
+        }
+        assert_eq!(decide(Host::Running(this), Some(this)), Decision::Replace(this));
+        assert_eq!(decide(Host::Running(this), Some(other)), Decision::LeaveAlone);
+        assert_eq!(decide(Host::Running(this), None), Decision::LeaveAlone);
+    }
+}
