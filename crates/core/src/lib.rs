@@ -10,6 +10,7 @@ pub mod objects;
 pub mod protocol;
 pub mod queues;
 pub mod schema;
+pub mod size;
 pub mod tracker;
 pub mod wire;
 

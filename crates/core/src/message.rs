@@ -1,10 +1,10 @@
 //! What travels between clients, workers and shards.
 
 use arrow::array::RecordBatch;
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
+use crate::size::rows_bytes;
 use crate::tracker::Part;
 
 #[derive(Clone, Debug)]
@@ -26,8 +26,6 @@ pub struct TableFragment {
     pub table: TableId,
     pub number: u32,
     pub batch: RecordBatch,
-    /// The batch as an Arrow IPC stream, where it came as one: need not be encoded again.
-    pub encoded: Option<Bytes>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +54,7 @@ pub struct Failure {
 
 impl TableFragment {
     pub fn new(table: TableId, number: u32, batch: RecordBatch) -> Self {
-        Self { table, number, batch, encoded: None }
+        Self { table, number, batch }
     }
 }
 
@@ -67,7 +65,7 @@ impl Message {
             Message::Table(fragment) => fragment.batch.get_array_memory_size(),
             Message::Part(part) => {
                 let batches = part.sections.iter().flat_map(|section| &section.batches);
-                batches.map(RecordBatch::get_array_memory_size).sum()
+                batches.map(rows_bytes).sum()
             }
             Message::End { .. } | Message::Baton | Message::Failed { .. } => 0,
         }

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::DataType;
-use arrow::error::Result;
 
 /// A batch that holds at most about twice the memory its rows need.
-pub fn compact(batch: RecordBatch) -> Result<RecordBatch> {
+pub fn compact(batch: RecordBatch) -> RecordBatch {
     if !batch.columns().iter().any(|column| holds_views(column.data_type())) {
-        return Ok(batch);
+        return batch;
     }
     let columns = batch.columns().iter().map(compact_array).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+        .expect("as many columns of the same types and lengths")
 }
 
 fn holds_views(data_type: &DataType) -> bool {

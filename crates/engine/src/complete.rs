@@ -130,7 +130,7 @@ impl Outbox {
             let number = waiting.next_number;
             waiting.next_number += 1;
             waiting.rows = 0;
-            let batches = vec![compact(concat_batches(&self.schema, &batches)?)?];
+            let batches = vec![compact(concat_batches(&self.schema, &batches)?)];
             self.send(StageOutput { to, number, end: None, batches }).await;
         }
         let waiting = self.boxes.get_mut(&to).expect("looked up above");
@@ -144,7 +144,8 @@ impl Outbox {
         for (to, waiting) in std::mem::take(&mut self.boxes) {
             let end = Some(waiting.next_number + 1);
             let number = waiting.next_number;
-            self.send(StageOutput { to, number, end, batches: waiting.batches }).await;
+            let batches = waiting.batches.into_iter().map(compact).collect();
+            self.send(StageOutput { to, number, end, batches }).await;
         }
     }
 

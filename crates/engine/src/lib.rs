@@ -21,6 +21,7 @@ mod partition;
 pub mod shard;
 mod source;
 
+pub use compact::compact;
 pub use complete::StageOutput;
 pub use engine::Engine;
 pub use error::Error;

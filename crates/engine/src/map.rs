@@ -80,32 +80,23 @@ impl MapOutput {
         let id = FragmentId { source: Source::Table(fragment.table), number: fragment.number };
         match &stage.output {
             Output::Result(query) => {
-                let batches = batches.into_iter().map(compact).collect::<Result<_, _>>();
-                self.results
-                    .push((*query, batches.map_err(datafusion::error::DataFusionError::from)?));
+                self.results.push((*query, batches.into_iter().map(compact).collect()));
             }
             Output::Shards { distribution, to } => {
                 let key = spread_key(id.source, id.number);
                 for (shard, batches) in distribute(batches, distribution, to, shards, key)? {
-                    self.send(shard, stage.id, batches)?;
+                    self.send(shard, stage.id, batches);
                 }
             }
         }
         Ok(())
     }
 
-    fn send(
-        &mut self,
-        to: ShardId,
-        stage: StageId,
-        batches: Vec<RecordBatch>,
-    ) -> Result<(), Error> {
-        let batches = batches.into_iter().map(compact).collect::<Result<_, _>>();
-        let batches = batches.map_err(datafusion::error::DataFusionError::from)?;
+    fn send(&mut self, to: ShardId, stage: StageId, batches: Vec<RecordBatch>) {
+        let batches = batches.into_iter().map(compact).collect();
         let reader = self.shards.iter_mut().find(|(shard, _)| *shard == to);
         let (_, sections) = reader.expect("a stage sends only to shards that read its tables");
         sections.push(Section { stage, batches });
-        Ok(())
     }
 
     fn fail(&mut self, stage: &Stage, error: &Error) {

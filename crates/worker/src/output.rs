@@ -1,7 +1,9 @@
 //! Sends what one fragment became, as one message or as numbered parts of one.
 
 use arrow::array::RecordBatch;
+use caudal_core::size::rows_bytes;
 use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
+use caudal_engine::compact;
 use futures::future::try_join_all;
 
 use crate::{Error, Worker};
@@ -16,8 +18,14 @@ pub struct Sender<'a> {
 impl Sender<'_> {
     /// Returns when all parts are safe.
     pub async fn send(&self, queue: &str, parts: Vec<Vec<Section>>) -> Result<(), Error> {
-        let messages = self.messages(parts).into_iter();
-        let sends = messages.map(|message| self.worker.broker.send(queue, message));
+        let is_divided = parts.len() > 1;
+        let sends = self.messages(parts).into_iter().map(|message| async move {
+            self.worker.broker.send(queue, message).await?;
+            if is_divided {
+                caudal_failpoint::hit("part.confirmed");
+            }
+            Ok::<_, Error>(())
+        });
         try_join_all(sends).await?;
         Ok(())
     }
@@ -39,7 +47,7 @@ pub fn split(sections: Vec<Section>) -> Vec<Vec<Section>> {
     let mut room = limits::MESSAGE_BYTES;
     for section in sections {
         for batch in section.batches.into_iter().flat_map(slices) {
-            let bytes = batch.get_array_memory_size();
+            let bytes = rows_bytes(&batch);
             if bytes > room && room < limits::MESSAGE_BYTES {
                 parts.push(vec![]);
                 room = limits::MESSAGE_BYTES;
@@ -60,7 +68,7 @@ fn push(part: &mut Vec<Section>, stage: caudal_core::StageId, batch: RecordBatch
 }
 
 fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
-    let pieces = batch.get_array_memory_size().div_ceil(limits::MESSAGE_BYTES).max(1);
+    let pieces = rows_bytes(&batch).div_ceil(limits::MESSAGE_BYTES).max(1);
     if pieces == 1 {
         return vec![batch];
     }
@@ -68,5 +76,33 @@ fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
     (0..batch.num_rows())
         .step_by(rows)
         .map(|start| batch.slice(start, rows.min(batch.num_rows() - start)))
+        // Texts of a slice are views of all the texts there are, and would take them along.
+        .map(compact)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, StringViewArray};
+    use caudal_core::{StageId, wire};
+
+    use super::*;
+
+    #[test]
+    fn a_part_takes_along_its_own_texts_only() {
+        let texts = (0..40_000).map(|row| format!("{row:>1000}"));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let batch = RecordBatch::try_from_iter([("t", texts)]).unwrap();
+        let parts = split(vec![Section { stage: StageId(0), batches: vec![batch] }]);
+        let rows = |part: &Vec<Section>| part[0].batches[0].num_rows();
+        assert_eq!(parts.iter().map(rows).sum::<usize>(), 40_000);
+        assert_eq!(parts.len(), 5, "40 MB in parts of at most 8 MiB");
+        for part in parts {
+            let encoded = wire::encode_batches(&part[0].batches).unwrap();
+            let memory_bytes = wire::memory_bytes(&encoded).unwrap() as usize;
+            assert!(memory_bytes < limits::MESSAGE_BYTES * 5 / 4, "{memory_bytes} bytes");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! SIGKILL at each named point: the process dies there, and the answer is that of one process.
 
-use crate::harness::{Cluster, Data, wait_until};
+use crate::harness::{Cluster, Data, caudal, wait_until};
 
 /// Kills the first worker that reaches the point, and goes on with those that are left.
 fn worker_killed_at(point: &str, data: &Data) -> Cluster {
@@ -77,6 +77,34 @@ fn a_gateway_while_it_closes_a_session() {
     for point in ["close.tombstone", "close.queues", "close.folder", "close.slot"] {
         gateway_killed_at(point);
     }
+}
+
+/// What a fragment of a sort sends to a shard takes several messages; the worker dies after some of
+/// them, and those of the second attempt come on top.
+#[test]
+fn a_map_worker_between_the_parts_of_a_fragment() {
+    let data = Data::of("coffee", "0.002");
+    let table = format!(
+        "t={}",
+        data.folder.join("transaction_items/transaction_items_20230[78].csv").display()
+    );
+    let query = |more: &[&str]| {
+        let mut command = caudal();
+        let sql = "SELECT *, repeat(transaction_id, 200) AS wide FROM t
+                   ORDER BY transaction_id, item_id, quantity, created_at";
+        command.args(["query", "-c", sql, "--table", &table]).args(more);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let mut cluster = Cluster::with_failpoints((1, ""), (3, "part.confirmed=kill"));
+    let answer = query(&["--gateway", &cluster.gateways[0]]);
+    let victim = cluster.victim_of("part.confirmed").expect("a fragment was divided");
+    println!("part.confirmed: {victim} died");
+    assert!(cluster.said("redelivered") > 0, "its fragment was not delivered again");
+    assert!(answer.len() > 1 << 20, "{} bytes", answer.len());
+    assert!(answer == query(&[]), "the answer is not that of one process");
+    cluster.nothing_is_left();
 }
 
 /// Needs a journal long enough for a snapshot.
