@@ -52,13 +52,23 @@ pub trait Broker: Send + Sync + 'static {
         None
     }
 
-    /// Publishes what has been encoded already, waiting for room.
-    async fn send_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
+    /// Publishes a message that has been encoded already.
+    async fn publish_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
         let message = wire::decode(body).map_err(|error| Error::Garbage {
             queue: queue.to_string(),
             reason: error.to_string(),
         })?;
-        self.send(queue, message).await
+        self.publish(queue, Arc::new(message)).await
+    }
+
+    /// Publishes a message that has been encoded already, waiting for room.
+    async fn send_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
+        loop {
+            match self.publish_encoded(queue, body.clone()).await {
+                Err(Error::Full { .. }) => self.room(queue).await,
+                done => return done,
+            }
+        }
     }
 
     /// Publishes, waiting for room as long as it takes: back-pressure.

@@ -134,22 +134,6 @@ impl RabbitBroker {
         }
     }
 
-    /// Publishes what is encoded already.
-    async fn publish_body(&self, queue: &str, body: Bytes) -> Result<(), Error> {
-        let to = Destination { exchange: "", key: queue.to_string(), mandatory: true };
-        match self.deliver(to, body).await? {
-            Confirmation::Ack(None) => Ok(()),
-            Confirmation::Nack(None) if Queues::is_result(queue) => {
-                Err(Error::OverQuota { queue: queue.to_string() })
-            }
-            Confirmation::Nack(None) => Err(Error::Full { queue: queue.to_string() }),
-            Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)) => {
-                Err(Error::NoQueue { queue: queue.to_string() })
-            }
-            Confirmation::NotRequested => unreachable!("the channels of this pool confirm"),
-        }
-    }
-
     /// Hands a message to the broker, again after each lost connection, until it answers.
     async fn deliver(&self, to: Destination, body: Bytes) -> Result<Confirmation, Error> {
         let permits = self.permits(body.len()).await;
@@ -196,18 +180,8 @@ async fn publish(channel: Channel, to: &Destination, body: &Bytes) -> Result<Con
 }
 
 fn encode(queue: &str, message: &Message) -> Result<Bytes, Error> {
-    let body = wire::encode(message).map_err(|error| Error::Unencodable {
-        queue: queue.to_string(),
-        reason: error.to_string(),
-    })?;
-    if body.len() > limits::WIRE_BYTES_MAX {
-        return Err(Error::TooLarge {
-            queue: queue.to_string(),
-            bytes: body.len(),
-            bytes_max: limits::WIRE_BYTES_MAX,
-        });
-    }
-    Ok(body)
+    wire::encode(message)
+        .map_err(|error| Error::Unencodable { queue: queue.to_string(), reason: error.to_string() })
 }
 
 #[async_trait]
@@ -232,7 +206,27 @@ impl Broker for RabbitBroker {
     }
 
     async fn publish(&self, queue: &str, message: Arc<Message>) -> Result<(), Error> {
-        self.publish_body(queue, encode(queue, &message)?).await
+        self.publish_encoded(queue, encode(queue, &message)?).await
+    }
+
+    /// The same bytes: rows that are only passed on are not decoded for it.
+    async fn publish_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
+        let (bytes, bytes_max) = (body.len(), limits::WIRE_BYTES_MAX);
+        if bytes > bytes_max {
+            return Err(Error::TooLarge { queue: queue.to_string(), bytes, bytes_max });
+        }
+        let to = Destination { exchange: "", key: queue.to_string(), mandatory: true };
+        match self.deliver(to, body).await? {
+            Confirmation::Ack(None) => Ok(()),
+            Confirmation::Nack(None) if Queues::is_result(queue) => {
+                Err(Error::OverQuota { queue: queue.to_string() })
+            }
+            Confirmation::Nack(None) => Err(Error::Full { queue: queue.to_string() }),
+            Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)) => {
+                Err(Error::NoQueue { queue: queue.to_string() })
+            }
+            Confirmation::NotRequested => unreachable!("the channels of this pool confirm"),
+        }
     }
 
     async fn room(&self, queue: &str) {
@@ -275,11 +269,6 @@ impl Broker for RabbitBroker {
     async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
         let body = encode(queue, &message)?;
         drop(message);
-        loop {
-            match self.publish_body(queue, body.clone()).await {
-                Err(Error::Full { .. }) => self.room(queue).await,
-                done => return done,
-            }
-        }
+        self.send_encoded(queue, body).await
     }
 }

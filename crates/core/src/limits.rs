@@ -161,8 +161,11 @@ pub const SESSIONS_RETRY_MS: u64 = 2000;
 /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
 pub const CLUSTER_MAP_THREADS: usize = 16;
 
-/// Memory of the batches of one session that a gateway has in hand.
-pub const PUT_MEMORY_BYTES_MAX: u32 = 96 << 20;
+/// Packed bytes of the batches of one session that a gateway has in hand.
+pub const PUT_MEMORY_BYTES_MAX: u32 = 64 << 20;
+
+/// Memory of the batches that a gateway unpacks at a time, of all its sessions.
+pub const UNPACKING_BYTES_MAX: u32 = 64 << 20;
 
 /// Rows of one fragment: some types take no bytes for a row.
 pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;

@@ -61,13 +61,9 @@ struct SectionHeader {
 
 pub fn encode(message: &Message) -> Result<Bytes, Error> {
     match message {
-        Message::Table(TableFragment { table, number, batch, encoded }) => {
-            let rows = match encoded {
-                Some(rows) => rows.clone(),
-                None => encode_batches(std::slice::from_ref(batch))?,
-            };
-            let rows_bytes = rows.len() as u64;
-            frame(&Header::Table { table: *table, number: *number, rows_bytes }, &[rows])
+        Message::Table(TableFragment { table, number, batch }) => {
+            let rows = encode_batches(std::slice::from_ref(batch))?;
+            encode_table(*table, *number, &[rows])
         }
         Message::Part(FragmentPart { id, part, end, sections }) => {
             let (sections, rows) = encode_sections(sections)?;
@@ -88,7 +84,7 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     Ok(match header {
         Header::Table { table, number, rows_bytes } => {
             let batch = one_batch(take(&mut rest, rows_bytes)?)?;
-            Message::Table(TableFragment { table, number, batch, encoded: None })
+            Message::Table(TableFragment { table, number, batch })
         }
         Header::Part { id, part, end, sections } => {
             let sections = decode_sections(sections, &mut rest)?;
@@ -98,6 +94,12 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
         Header::Baton => Message::Baton,
         Header::Failed { query, failure } => Message::Failed { query, failure },
     })
+}
+
+/// A fragment whose rows are an IPC stream already, in some pieces.
+pub fn encode_table(table: TableId, number: u32, rows: &[Bytes]) -> Result<Bytes, Error> {
+    let rows_bytes = rows.iter().map(|piece| piece.len() as u64).sum();
+    frame(&Header::Table { table, number, rows_bytes }, rows)
 }
 
 fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
@@ -270,12 +272,7 @@ mod tests {
         let source = Source::Shard { stage: StageId(3), shard: ShardId(1) };
         let section = |batches| Section { stage: StageId(3), batches };
         vec![
-            Message::Table(TableFragment {
-                table: TableId(1),
-                number: 7,
-                batch: batch(),
-                encoded: None,
-            }),
+            Message::Table(TableFragment { table: TableId(1), number: 7, batch: batch() }),
             Message::Part(FragmentPart {
                 id: FragmentId { source, number: 2 },
                 part: Part { attempt: Attempt(u64::MAX), index: 0, count: 2 },
@@ -301,11 +298,11 @@ mod tests {
 
     #[test]
     fn rows_that_came_encoded_are_passed_on_as_they_came() {
-        let encoded = encode_batches(&[batch()]).unwrap();
-        let fragment = |encoded| {
-            Message::Table(TableFragment { table: TableId(0), number: 0, batch: batch(), encoded })
-        };
-        assert_eq!(encode(&fragment(Some(encoded))).unwrap(), encode(&fragment(None)).unwrap());
+        let mut rows = encode_batches(&[batch()]).unwrap();
+        let first = rows.split_to(100);
+        let fragment = TableFragment { table: TableId(3), number: 5, batch: batch() };
+        let passed_on = encode_table(TableId(3), 5, &[first, rows]).unwrap();
+        assert_eq!(passed_on, encode(&Message::Table(fragment)).unwrap());
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum Error {
     OtherPlan { gateway: String, session: SessionId },
     #[error("the object {name} is not what it should be: {reason}")]
     BadObject { name: String, reason: String },
+    #[error("the broker has lost queue {queue}, though its session is open")]
+    LostQueue { queue: String },
     #[error("cannot listen at {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("cannot read {}: {source}", .path.display())]
@@ -79,6 +81,7 @@ impl Coded for Error {
             Error::TlsFile { .. } => "CDL-8017",
             Error::Serve(_) => "CDL-8018",
             Error::Panicked(_) => "CDL-8019",
+            Error::LostQueue { .. } => "CDL-8020",
             Error::Planner(error) => error.code(),
             Error::Broker(error) => error.code(),
             Error::Store(error) => error.code(),

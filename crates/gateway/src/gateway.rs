@@ -10,12 +10,12 @@ use caudal_broker::Broker;
 use caudal_core::manifest::{Claim, Manifest, Tombstone};
 use caudal_core::objects::SESSIONS;
 use caudal_core::protocol::{SessionEntry, SessionsReply};
-use caudal_core::{Objects, QueryId, SessionId, TableId};
+use caudal_core::{Objects, QueryId, SessionId, TableId, limits};
 use caudal_journal::Store;
 use caudal_planner::SessionSpec;
 use futures::future::try_join_all;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::settings::Settings;
@@ -27,13 +27,16 @@ pub struct Gateway {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sessions: OpenSessions,
+    /// Bytes of batches that may be unpacked at a time.
+    pub(crate) unpacking: Semaphore,
     leaving: watch::Sender<bool>,
 }
 
 impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
+        let unpacking = Semaphore::new(limits::UNPACKING_BYTES_MAX as usize);
         let leaving = watch::Sender::new(false);
-        Self { settings, broker, store, sessions: OpenSessions::default(), leaving }
+        Self { settings, broker, store, sessions: OpenSessions::default(), unpacking, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.
@@ -141,16 +144,29 @@ impl Gateway {
         Ok(self.sessions.insert(OpenSession::new(manifest, session)))
     }
 
-    /// A missing queue is how one learns that a session has ended; its tombstone says why.
     pub(crate) async fn explain(&self, open: &OpenSession, error: caudal_broker::Error) -> Error {
-        if !matches!(error, caudal_broker::Error::NoQueue { .. }) {
-            return error.into();
+        match error {
+            caudal_broker::Error::NoQueue { queue } => self.queue_is_gone(open, queue).await,
+            error => error.into(),
         }
-        match self.tombstone(&open.objects()).await {
-            Ok(Some(tombstone)) => over(tombstone),
-            Ok(None) => error.into(),
-            Err(unknown) => unknown,
-        }
+    }
+
+    /// A missing queue is how one learns that a session has ended; its tombstone says why. If it has
+    /// none, the broker has lost the queue, and the session ends with that.
+    pub(crate) async fn queue_is_gone(&self, open: &OpenSession, queue: String) -> Error {
+        let ended = async {
+            let (objects, lost) = (open.objects(), Error::LostQueue { queue });
+            match (self.tombstone(&objects).await?, self.manifest(&objects).await?) {
+                (Some(tombstone), _) => Ok(over(tombstone)),
+                (None, Some(manifest)) => {
+                    let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), now_ms());
+                    self.bury(tombstone).await.map(over)
+                }
+                // Its tombstone is gone, too: nobody remembers more than that it was.
+                (None, None) => Ok(Error::Over { session: objects.session, failure: None }),
+            }
+        };
+        ended.await.unwrap_or_else(|unknown| unknown)
     }
 
     pub(crate) async fn manifest(&self, objects: &Objects) -> Result<Option<Manifest>, Error> {

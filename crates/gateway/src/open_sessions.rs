@@ -12,7 +12,7 @@ use crate::Session;
 pub struct OpenSession {
     pub manifest: Manifest,
     pub session: Session,
-    /// Bytes of batches that may be in hand: what one client floods is not another's memory.
+    /// Packed bytes of batches that may be in hand: what one client floods is not another's memory.
     pub put_memory: Semaphore,
     /// The highest epoch of the session's holds that this gateway knows of.
     epoch: watch::Sender<u64>,

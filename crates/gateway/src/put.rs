@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use bytes::{BufMut, Bytes, BytesMut};
-use caudal_core::{SessionId, TableFragment, TableId, limits, schema, wire};
+use bytes::Bytes;
+use caudal_core::{SessionId, TableId, limits, schema, wire};
 use caudal_failpoint::hit;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
@@ -59,19 +58,22 @@ impl Gateway {
 }
 
 impl TableStream {
-    /// Takes one batch; returns when it is safe.
+    /// Takes one batch; returns when it is safe. While it waits it is only what came: the rows are
+    /// unpacked to be looked at, and are gone before it is published.
     pub async fn put(&self, number: u32, encoded: EncodedBatch) -> Result<(), Error> {
-        let stream = ipc_stream(&self.schema, &encoded);
-        if stream.len() + HEADER_BYTES_MAX > limits::WIRE_BYTES_MAX {
+        let pieces = ipc_stream(&self.schema, encoded);
+        let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
+        if rows_bytes + HEADER_BYTES_MAX > limits::WIRE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
         }
-        let memory_bytes =
-            wire::memory_bytes(&stream).map_err(|e| self.bad(number, e.to_string()))?;
-        let _in_hand = self.wait_for_memory(stream.len() as u64 + memory_bytes).await;
-        let batch = self.check(number, stream.clone()).await?;
+        let _in_hand =
+            wait_for(&self.open.put_memory, limits::PUT_MEMORY_BYTES_MAX, rows_bytes as u64).await;
+        let bad = |error: wire::Error| self.bad(number, error.to_string());
+        let message = wire::encode_table(self.table, number, &pieces).map_err(bad)?;
+        drop(pieces);
+        self.check(number, message.slice(message.len() - rows_bytes..)).await?;
         hit("put.before_publish");
-        let fragment = TableFragment { table: self.table, number, batch, encoded: Some(stream) };
-        match self.open.session.put(fragment).await {
+        match self.open.session.put_encoded(message).await {
             Ok(()) => {
                 hit("put.confirmed");
                 Ok(())
@@ -80,22 +82,21 @@ impl TableStream {
         }
     }
 
-    /// What is larger than all there is has all of it.
-    async fn wait_for_memory(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(limits::PUT_MEMORY_BYTES_MAX);
-        // Nobody closes the semaphore: there is always a permit in the end.
-        self.open.put_memory.acquire_many(bytes).await.ok()
-    }
-
     /// Decompressing takes milliseconds: not on a thread that has heartbeats to answer.
-    async fn check(&self, number: u32, stream: Bytes) -> Result<RecordBatch, Error> {
-        let decoded = tokio::task::spawn_blocking(move || wire::one_batch(stream)).await?;
-        let batch = decoded.map_err(|error| self.bad(number, error.to_string()))?;
-        if batch.num_rows() > limits::FRAGMENT_ROWS_MAX {
-            let (rows, max) = (batch.num_rows(), limits::FRAGMENT_ROWS_MAX);
+    async fn check(&self, number: u32, rows: Bytes) -> Result<(), Error> {
+        let bad = |error: wire::Error| self.bad(number, error.to_string());
+        let memory_bytes = wire::memory_bytes(&rows).map_err(bad)?;
+        let unpacking = &self.gateway.unpacking;
+        let _unpacked = wait_for(unpacking, limits::UNPACKING_BYTES_MAX, memory_bytes).await;
+        let decoded = tokio::task::spawn_blocking(move || {
+            wire::one_batch(rows).map(|batch| batch.num_rows())
+        });
+        let rows = decoded.await?.map_err(bad)?;
+        if rows > limits::FRAGMENT_ROWS_MAX {
+            let max = limits::FRAGMENT_ROWS_MAX;
             return Err(self.bad(number, format!("{rows} rows, where {max} are the most")));
         }
-        Ok(batch)
+        Ok(())
     }
 
     fn bad(&self, number: u32, reason: String) -> Error {
@@ -104,25 +105,25 @@ impl TableStream {
     }
 }
 
-/// The schema, the batch and the end, as one IPC stream.
-fn ipc_stream(schema: &Bytes, EncodedBatch { header, body }: &EncodedBatch) -> Bytes {
+/// Waits for so much of the memory there is. What is larger than all of it has all of it.
+async fn wait_for(memory: &Semaphore, bytes_max: u32, bytes: u64) -> Option<SemaphorePermit<'_>> {
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(bytes_max);
+    // Nobody closes the semaphore: there is always a permit in the end.
+    memory.acquire_many(bytes).await.ok()
+}
+
+/// The schema, the batch and the end: the pieces of an IPC stream.
+fn ipc_stream(schema: &Bytes, EncodedBatch { header, body }: EncodedBatch) -> [Bytes; 6] {
     let padding_bytes = header.len().next_multiple_of(8) - header.len();
-    let length = header.len() + padding_bytes;
-    let mut stream = BytesMut::with_capacity(schema.len() + 8 + length + body.len() + 8);
-    stream.put_slice(schema);
-    stream.put_u32_le(CONTINUATION);
-    stream.put_u32_le(u32::try_from(length).expect("a message is far below 4 GiB"));
-    stream.put_slice(header);
-    stream.put_bytes(0, padding_bytes);
-    stream.put_slice(body);
-    stream.put_u32_le(CONTINUATION);
-    stream.put_u32_le(0);
-    stream.freeze()
+    let length = u32::try_from(header.len() + padding_bytes).expect("a message is far below 4 GiB");
+    let prefix = |length: u32| [CONTINUATION.to_le_bytes(), length.to_le_bytes()].concat();
+    let padding = vec![0; padding_bytes];
+    [schema.clone(), prefix(length).into(), header, padding.into(), body, prefix(0).into()]
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
     use arrow_flight::utils::batches_to_flight_data;
 
     use super::*;
@@ -137,7 +138,7 @@ mod tests {
         let schema = schema::encapsulated(&batch.schema()).unwrap().into();
         let encoded =
             EncodedBatch { header: message.data_header.clone(), body: message.data_body.clone() };
-        let stream = ipc_stream(&schema, &encoded);
-        assert_eq!(wire::one_batch(stream).unwrap(), batch);
+        let stream = ipc_stream(&schema, encoded).concat();
+        assert_eq!(wire::one_batch(stream.into()).unwrap(), batch);
     }
 }

@@ -13,7 +13,6 @@ use caudal_core::{FragmentPart, Message, QueryId, SessionId};
 use caudal_failpoint::hit;
 use tracing::info;
 
-use crate::gateway::over;
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
@@ -103,7 +102,10 @@ impl ResultStream {
                         return Ok((self.number(tag, what), rows));
                     }
                 }
-                Ok(None) => return Err(self.ended().await),
+                Ok(None) => {
+                    let queue = self.open.session.queues.result(self.query);
+                    return Err(self.gateway.queue_is_gone(&self.open, queue).await);
+                }
                 Err(error) => self.lose(error).await?,
             }
         }
@@ -167,14 +169,5 @@ impl ResultStream {
             Err(error) => self.lose(error).await?,
         }
         Ok(())
-    }
-
-    async fn ended(&self) -> Error {
-        match self.gateway.tombstone(&self.open.objects()).await {
-            Ok(Some(tombstone)) => over(tombstone),
-            // Its tombstone is gone, too: nobody remembers more than that it was.
-            Ok(None) => Error::Over { session: self.open.manifest.session.clone(), failure: None },
-            Err(error) => error,
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
+use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind};
 use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
 use caudal_planner::SessionPlan;
@@ -52,11 +53,23 @@ impl Session {
 
     /// Takes a fragment of a table; returns when it is safe.
     pub async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
-        let queue = self.queues.map();
-        let message = Arc::new(Message::Table(fragment));
+        let (queue, message) = (&self.queues.map(), Arc::new(Message::Table(fragment)));
+        self.when_there_is_room(|| self.broker.publish(queue, Arc::clone(&message))).await
+    }
+
+    /// The same for one that is a message already: its rows take no room while it waits.
+    pub async fn put_encoded(&self, message: Bytes) -> Result<(), Error> {
+        let queue = &self.queues.map();
+        self.when_there_is_room(|| self.broker.publish_encoded(queue, message.clone())).await
+    }
+
+    async fn when_there_is_room<P: Future<Output = Result<(), Error>>>(
+        &self,
+        publish: impl Fn() -> P,
+    ) -> Result<(), Error> {
         loop {
-            match self.broker.publish(&queue, Arc::clone(&message)).await {
-                Err(Error::Full { .. }) => {
+            match publish().await {
+                Err(Error::Full { queue }) => {
                     let _waiting = HeldBack::one_more(&self.held_back);
                     self.broker.room(&queue).await;
                 }

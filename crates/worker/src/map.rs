@@ -34,8 +34,10 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
                 info!(session = %worker.queues.session, fragment = %id, "redelivered");
                 let _all = worker.alone.write().await;
                 let mark = Mark::begin(durable, id).await?;
-                run(worker, fragment).await?;
+                let ran = run(worker, fragment).await;
+                // An error is not a death.
                 mark.end(durable).await?;
+                ran?;
             }
             _ => {
                 let _one = worker.alone.read().await;

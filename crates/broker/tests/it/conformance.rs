@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use caudal_broker::{Broker, DeliveryTag, Error, News, QueueKind};
-use caudal_core::{Message, QueryId, SessionId, ShardId};
+use caudal_core::{Message, QueryId, SessionId, ShardId, limits, wire};
 use futures::FutureExt;
 use futures::future::join_all;
 
@@ -29,6 +29,7 @@ macro_rules! promises {
 
 promises!(
     what_is_published_is_delivered,
+    what_is_encoded_already_is_delivered_and_waits_for_room,
     what_cannot_be_delivered_is_told,
     a_dropped_consumer_gives_back_what_it_has_not_acknowledged,
     a_standby_takes_over,
@@ -63,6 +64,31 @@ async fn what_is_published_is_delivered(broker: Arc<dyn Broker>) {
     publish(&broker, &queue, heavy(10, 3 << 20)).await.unwrap();
     let mut consumer = broker.consume(&queue, 4).await.unwrap();
     assert_eq!(drain(&mut consumer, 11).await, (0..=10).collect::<Vec<_>>());
+    broker.delete(&queue).await.unwrap();
+}
+
+async fn what_is_encoded_already_is_delivered_and_waits_for_room(broker: Arc<dyn Broker>) {
+    let queue = queues().map();
+    broker.declare(&queue, QueueKind::Work { messages_max: 1 }).await.unwrap();
+    let encoded = |number| wire::encode(&heavy(number, 1 << 20)).unwrap();
+    let mut sent = 0;
+    let refused = loop {
+        match soon(broker.publish_encoded(&queue, encoded(sent))).await {
+            Ok(()) => sent += 1,
+            Err(error) => break error,
+        }
+        assert!(sent < 10, "a queue of one message takes no ten");
+    };
+    assert!(matches!(refused, Error::Full { .. }), "{refused}");
+    let mut waiting = broker.send_encoded(&queue, encoded(sent)).boxed();
+    assert!((&mut waiting).now_or_never().is_none(), "there is no room");
+    let mut consumer = broker.consume(&queue, 1).await.unwrap();
+    assert_eq!(drain(&mut consumer, sent as usize).await, (0..sent).collect::<Vec<_>>());
+    soon(waiting).await.unwrap();
+    assert_eq!(drain(&mut consumer, 1).await, [sent]);
+    let too_long = vec![0; limits::WIRE_BYTES_MAX + 1].into();
+    let refused = soon(broker.publish_encoded(&queue, too_long)).await.unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. } | Error::Garbage { .. }), "{refused}");
     broker.delete(&queue).await.unwrap();
 }
 

@@ -15,7 +15,9 @@ use crate::cluster::args::{NodeArgs, QueueType};
 use crate::error::Failed;
 
 /// What a node says when nobody asks for more, by CAUDAL_LOG.
-const LOG_DEFAULT: &str = "info,lapin=warn";
+/// lapin would write down every message that a broker returns, with its rows; what is wrong with the
+/// broker we say ourselves.
+const LOG_DEFAULT: &str = "info,lapin=off";
 
 /// Log lines go to stderr.
 pub fn start_log() {

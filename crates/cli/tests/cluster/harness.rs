@@ -163,6 +163,11 @@ impl Cluster {
         panic!("{pid} is no node");
     }
 
+    /// Resident memory of a node.
+    pub fn rss_mb(&self, name: &str) -> u64 {
+        rss_mb(self.nodes[name].child.id())
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -349,6 +354,12 @@ fn quietly(command: &mut Command) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (said, also) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{command:?}\n{said}{also}");
+}
+
+pub fn rss_mb(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
 }
 
 pub fn kill(child: &Child, signal: Signal) {

@@ -4,7 +4,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod back_pressure;
+mod crowd;
 mod frozen;
+mod garbage;
 mod harness;
 mod kills;
 mod points;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow_flight::FlightData;
 use caudal_core::protocol::{EndRequest, PutAck, Status as SessionStatus};
-use caudal_core::{Message, QueryId, Queues, SessionId, ShardId, Source, TableId, limits, wire};
+use caudal_core::{Message, QueryId, Queues, SessionId, ShardId, Source, TableId, limits};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 use tonic::{Code, Status};
@@ -51,8 +51,6 @@ async fn batches_are_acknowledged_in_order_and_reach_their_queue() {
     for message in taken {
         let Message::Table(fragment) = message else { panic!("a fragment: {message:?}") };
         assert_eq!(fragment.batch, numbers([fragment.number.into(), 7]));
-        let encoded = fragment.encoded.expect("as it came");
-        assert_eq!(wire::one_batch(encoded).unwrap(), fragment.batch);
     }
 }
 

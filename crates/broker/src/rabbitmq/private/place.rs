@@ -58,6 +58,8 @@ impl Place {
     pub fn with_environment(&self, mut command: Command) -> Command {
         let port = |offset: u16| (self.port + offset).to_string();
         command
+            // Where it leaves what it has to say when it breaks.
+            .current_dir(&self.directory)
             .env("HOME", self.file("home"))
             .env("RABBITMQ_CONF_ENV_FILE", "/dev/null")
             .env("RABBITMQ_NODENAME", self.node_name())
