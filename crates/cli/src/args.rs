@@ -1,10 +1,11 @@
 //! What can be typed. The help texts are the manual.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::cluster::args::{DownArgs, GatewayArgs, StatusArgs, UpArgs, WorkerArgs};
+use crate::cluster::args::{DownArgs, GatewayArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs};
 use crate::output::Format;
 
 /// SQL over CSV tables, exact whatever dies.
@@ -31,6 +32,7 @@ pub enum Command {
     Down(DownArgs),
     Sessions(SessionsArgs),
     Cancel(CancelArgs),
+    Clients(ClientsArgs),
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
 }
@@ -207,6 +209,43 @@ pub struct CancelArgs {
     pub cluster: ClusterArgs,
 }
 
+/// Run many clients of a cluster at once, and check every answer
+///
+/// Each client is a process of its own that answers a suite, and is compared with the answers of one
+/// process. While they run, standard input takes commands: list, kill NUMBER, exit.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal up --detach && caudal clients 6
+  caudal clients 4 steam coffee --for 10m --stagger 500ms
+  caudal clients 8 --data ./data --gateway host:7070,host2:7070   # ./data/steam, ./data/movies, ...")]
+pub struct ClientsArgs {
+    /// How many clients
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub count: u32,
+    /// The suites that they take turns with [default: steam, movies, books, coffee]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// A folder with a folder of data for each suite; without it, small data is generated
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Size of the data that is generated
+    #[arg(long, default_value_t = 0.002, conflicts_with = "data")]
+    pub scale: f64,
+    /// How often each client runs its suite
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Run again and again for so long, e.g. 90s or 10m
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, conflicts_with = "repeat")]
+    pub duration: Option<Duration>,
+    /// Start each client so much later than the one before
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    pub stagger: Duration,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
 /// Which queries, with which parameters
 #[derive(Args, Default)]
 pub struct ChoiceArgs {
@@ -276,6 +315,20 @@ pub struct EngineArgs {
     /// Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G [default: 4G]
     #[arg(long, value_parser = parse_bytes)]
     pub memory: Option<usize>,
+}
+
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_ms = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        other => return Err(format!("{other:?} is not a unit; use ms, s, m or h")),
+    };
+    let number: u64 = digits.trim().parse().map_err(|_| format!("{digits:?} is not a number"))?;
+    let ms = number.checked_mul(unit_ms).ok_or_else(|| "out of range".to_string())?;
+    Ok(Duration::from_millis(ms))
 }
 
 pub fn parse_bytes(text: &str) -> Result<usize, String> {

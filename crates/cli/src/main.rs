@@ -7,6 +7,7 @@ mod answers;
 mod args;
 mod cluster;
 mod commands;
+mod crowd;
 mod error;
 mod interrupt;
 mod job;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Down(args) => commands::down::run(args),
         Command::Sessions(args) => commands::sessions::run(args),
         Command::Cancel(args) => commands::cancel::run(args),
+        Command::Clients(args) => commands::clients::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
     };

@@ -158,6 +158,9 @@ pub const SESSIONS_MAX: usize = 8;
 /// When a client that found no room for its session may ask again.
 pub const SESSIONS_RETRY_MS: u64 = 2000;
 
+/// How long one run of a client of `caudal clients` may take before it counts as a hang.
+pub const CLIENT_RUN_SECONDS_MAX: u64 = 600;
+
 /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
 pub const CLUSTER_MAP_THREADS: usize = 16;
 

@@ -2,6 +2,7 @@
 
 pub mod cancel;
 pub mod check;
+pub mod clients;
 pub mod demo;
 pub mod down;
 pub mod explain;

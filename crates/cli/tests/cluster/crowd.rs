@@ -1,5 +1,8 @@
 //! As many clients as there may be, and one more; then nothing of them is left.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use crate::harness::{Cluster, Data, caudal, wait_until};
 
 const CLIENTS: usize = 8;
@@ -56,4 +59,36 @@ fn ninth_is_refused(cluster: &Cluster) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("CDL-8003") && said.contains("all 8 sessions"), "{said}");
+}
+
+#[test]
+fn the_clients_command_checks_every_answer_and_kills_on_demand() {
+    let mut cluster = Cluster::new();
+    cluster.gateway_options = ["--grace", "3"].map(String::from).to_vec();
+    cluster.start_gateway("");
+    cluster.start_worker("worker-1", "");
+    let mut clients = caudal();
+    clients.args(["clients", "3", "coffee", "books", "--scale", "0.001", "--for", "6s"]);
+    clients.args(["--gateway", &cluster.gateways[0]]).stdin(Stdio::piped());
+    let mut child = clients.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut commands = child.stdin.take().unwrap();
+    wait_until("they have begun", || cluster.records() > 0);
+    writeln!(commands, "list\nkill 2\nkill 9").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (rows, said) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        rows.starts_with("client,suite,equal,wrong,refused,median_s,worst_s\n1,coffee,"),
+        "{rows}"
+    );
+    assert_eq!(rows.lines().count(), 4, "{rows}");
+    for line in ["client 2 is killed", "there is no client 9", ", 0 not, 1 clients killed; median"]
+    {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    wait_until("the killed one's session is let go", || cluster.queues().is_empty());
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

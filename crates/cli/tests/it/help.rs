@@ -30,6 +30,7 @@ fn the_program() {
       down      Stop a cluster on this machine
       sessions  List the sessions of a cluster that were opened with this token
       cancel    End sessions of a cluster, whoever waits for their answers
+      clients   Run many clients of a cluster at once, and check every answer
       worker    Work for the sessions of a cluster
       gateway   Open a cluster to clients, by Arrow Flight
       help      Print this message or the help of the given subcommand(s)

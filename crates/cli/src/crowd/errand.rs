@@ -1,0 +1,50 @@
+//! What a client is sent to do, and what it should come back with.
+
+use std::path::{Path, PathBuf};
+
+use caudal_suite::Suite;
+
+use crate::args::{ChoiceArgs, EngineArgs, InputArgs, OutputArgs};
+use crate::error::Failed;
+use crate::job::Job;
+use crate::local;
+use crate::output::Format;
+
+/// A suite with its data, and the answers of one process.
+pub struct Errand {
+    pub suite: String,
+    pub data: PathBuf,
+    pub params: Vec<String>,
+    pub expected: PathBuf,
+}
+
+impl Errand {
+    /// Makes the data unless there is some, and answers the suite in this process.
+    pub fn prepare(
+        name: &str,
+        data: Option<&Path>,
+        scale: f64,
+        folder: &Path,
+    ) -> Result<Self, Failed> {
+        let suite = Suite::find(name)?;
+        let (data, params) = match data {
+            Some(data) => (data.to_path_buf(), vec![]),
+            None => {
+                let data = folder.join(format!("{name}-data"));
+                caudal_generate::generate(name, scale, SEED, &data, &|_| ())?;
+                (data, caudal_generate::demo_params(name, scale))
+            }
+        };
+        let choice = ChoiceArgs { queries: vec![], params: params.clone() };
+        let job = Job::of_suite(&suite, &choice, Some(&data))?;
+        let expected = folder.join(format!("{name}-expected"));
+        let output =
+            OutputArgs { out: Some(expected.clone()), format: Some(Format::Csv), quiet: true };
+        let engine = EngineArgs { threads: None, shards: None, memory: None };
+        local::answer(&job, engine, &output, &InputArgs { rejects: None, strict: false })?;
+        Ok(Self { suite: name.to_string(), data, params, expected })
+    }
+}
+
+/// The data need be no other each time.
+const SEED: u64 = 1;
