@@ -334,6 +334,34 @@ mod tests {
         assert!(refused > 1000, "only {refused}");
     }
 
+    /// A short fuzz; `CAUDAL_SEEDS` makes it a long one.
+    #[test]
+    fn damaged_messages_are_refused_or_read_but_do_not_panic() {
+        let seeds = std::env::var("CAUDAL_SEEDS").map_or(3000, |seeds| seeds.parse().unwrap());
+        let wholes: Vec<_> = messages().iter().map(|message| encode(message).unwrap()).collect();
+        let (mut refused, mut read) = (0, 0);
+        for seed in 0..seeds {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut damaged = random.choice(&wholes).unwrap().to_vec();
+            for _ in 0..random.usize(1..5) {
+                let (at, other) = (random.usize(..damaged.len()), random.usize(..damaged.len()));
+                match random.u8(..5) {
+                    0 => damaged[at] = random.u8(..),
+                    // Headers are short and come first.
+                    1 => damaged[at % 100 % other.max(1)] ^= 1 << random.u8(..8),
+                    2 => damaged.swap(at, other),
+                    3 => damaged.truncate(at.max(1)),
+                    _ => drop(damaged.splice(at..at, vec![random.u8(..); random.usize(1..20)])),
+                }
+            }
+            match decode(damaged.into()) {
+                Ok(_) => read += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > seeds / 3 && read > 0, "{refused} refused, {read} read");
+    }
+
     #[test]
     fn a_buffer_that_claims_too_much_memory_is_refused_before_it_is_allocated() {
         let honest = encode_batches(&[batch()]).unwrap();
