@@ -3,13 +3,15 @@
 //! It can be told to misbehave within what a broker may do ([`Faults`]): tests prove with it that
 //! answers do not depend on order or on how often something is delivered.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use caudal_core::Message;
 use tokio::sync::{Notify, broadcast};
 
+pub use crate::queue::ConnectionId;
 use crate::queue::{ConsumerId, Queue, Refusal};
 use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, News, QueueKind};
 
@@ -17,9 +19,17 @@ use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, News, Queu
 const NEWS_WAITING_MAX: usize = 64;
 
 pub struct MemoryBroker {
-    queues: Mutex<HashMap<String, Arc<Shared>>>,
+    queues: Mutex<BTreeMap<String, Arc<Shared>>>,
     news: broadcast::Sender<News>,
     faults: Option<Mutex<(Faults, fastrand::Rng)>>,
+    pub counts: Counts,
+}
+
+/// Which faults have happened: a test has to see that they did.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub duplicated: AtomicU64,
+    pub reordered: AtomicU64,
 }
 
 /// What a broker may do to those who rely on more than it promises.
@@ -47,6 +57,7 @@ impl Default for MemoryBroker {
             queues: Mutex::default(),
             news: broadcast::Sender::new(NEWS_WAITING_MAX),
             faults: None,
+            counts: Counts::default(),
         }
     }
 }
@@ -62,9 +73,35 @@ impl MemoryBroker {
     pub fn lose_consumers(&self, queue: &str) {
         let Ok(shared) = self.find(queue) else { return };
         if let Some(state) = lock(&shared.state).as_mut() {
-            state.unsubscribe_all();
+            state.unsubscribe_where(|_| true);
         }
         shared.arrived.notify_waiters();
+    }
+
+    /// The same for the consumers of one connection, in all queues.
+    pub fn lose_connection(&self, connection: ConnectionId) {
+        let queues: Vec<_> = lock(&self.queues).values().cloned().collect();
+        for shared in queues {
+            if let Some(state) = lock(&shared.state).as_mut() {
+                state.unsubscribe_where(|other| other == connection);
+            }
+            shared.arrived.notify_waiters();
+        }
+    }
+
+    /// Subscribes through a connection, with which the consumer can be lost.
+    pub fn consume_through(
+        self: &Arc<Self>,
+        connection: ConnectionId,
+        queue: &str,
+        prefetch: usize,
+    ) -> Result<Box<dyn Consumer>, Error> {
+        let shared = self.find(queue)?;
+        let id = match lock(&shared.state).as_mut() {
+            Some(state) => state.subscribe(connection),
+            None => return Err(Error::NoQueue { queue: queue.to_string() }),
+        };
+        Ok(Box::new(MemoryConsumer { broker: Arc::clone(self), shared, id, prefetch }))
     }
 
     /// The queues there are, for tests that nothing is left behind.
@@ -83,12 +120,16 @@ impl MemoryBroker {
         if rng.f64() < faults.duplicate { 2 } else { 1 }
     }
 
-    fn pick(&self) -> impl FnOnce(usize) -> usize {
+    fn pick(&self) -> impl FnOnce(usize) -> usize + '_ {
         let number = self.faults.as_ref().and_then(|faults| {
             let (faults, rng) = &mut *lock(faults);
             faults.reorder.then(|| rng.usize(..))
         });
-        move |waiting| number.map_or(0, |number| number % waiting.max(1))
+        move |waiting| {
+            let place = number.map_or(0, |number| number % waiting.max(1));
+            self.counts.reordered.fetch_add(u64::from(place > 0), Ordering::Relaxed);
+            place
+        }
     }
 }
 
@@ -122,7 +163,10 @@ impl Broker for Arc<MemoryBroker> {
                 None => return Err(Error::NoQueue { queue: queue.to_string() }),
             };
             match published {
-                Ok(()) => shared.arrived.notify_waiters(),
+                Ok(()) => {
+                    self.counts.duplicated.fetch_add(copy as u64, Ordering::Relaxed);
+                    shared.arrived.notify_waiters();
+                }
                 // The one that counts is in; a fault that finds no room does not happen.
                 Err(_) if copy > 0 => {}
                 Err(Refusal::Full) => return Err(Error::Full { queue: queue.to_string() }),
@@ -148,12 +192,7 @@ impl Broker for Arc<MemoryBroker> {
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {
-        let shared = self.find(queue)?;
-        let id = match lock(&shared.state).as_mut() {
-            Some(state) => state.subscribe(),
-            None => return Err(Error::NoQueue { queue: queue.to_string() }),
-        };
-        Ok(Box::new(MemoryConsumer { broker: Arc::clone(self), shared, id, prefetch }))
+        self.consume_through(0, queue, prefetch)
     }
 
     async fn announce(&self, news: News) -> Result<(), Error> {

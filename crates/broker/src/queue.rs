@@ -1,6 +1,6 @@
 //! One queue of the memory broker, as a pure state machine: who gets which message next.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use caudal_core::Message;
@@ -10,6 +10,9 @@ use crate::{Delivery, DeliveryTag, QueueKind};
 /// A consumer of a queue, numbered in the order of subscription.
 pub type ConsumerId = u64;
 
+/// Whose a consumer is: those of one connection are lost together.
+pub type ConnectionId = u64;
+
 #[derive(Debug)]
 pub struct Queue {
     pub kind: QueueKind,
@@ -17,7 +20,7 @@ pub struct Queue {
     ready: BTreeMap<u64, Entry>,
     ready_bytes: usize,
     next_entry: u64,
-    consumers: BTreeSet<ConsumerId>,
+    consumers: BTreeMap<ConsumerId, ConnectionId>,
     next_consumer: ConsumerId,
     unacked: BTreeMap<DeliveryTag, (ConsumerId, u64, Entry)>,
     next_tag: u64,
@@ -44,7 +47,7 @@ impl Queue {
             ready: BTreeMap::new(),
             ready_bytes: 0,
             next_entry: 0,
-            consumers: BTreeSet::new(),
+            consumers: BTreeMap::new(),
             next_consumer: 0,
             unacked: BTreeMap::new(),
             next_tag: 0,
@@ -77,20 +80,23 @@ impl Queue {
         Ok(())
     }
 
-    pub fn subscribe(&mut self) -> ConsumerId {
+    pub fn subscribe(&mut self, connection: ConnectionId) -> ConsumerId {
         let consumer = self.next_consumer;
         self.next_consumer += 1;
-        self.consumers.insert(consumer);
+        self.consumers.insert(consumer, connection);
         consumer
     }
 
     pub fn is_subscribed(&self, consumer: ConsumerId) -> bool {
-        self.consumers.contains(&consumer)
+        self.consumers.contains_key(&consumer)
     }
 
-    pub fn unsubscribe_all(&mut self) {
-        for consumer in self.consumers.clone() {
-            self.unsubscribe(consumer);
+    /// Takes those consumers for dead whose connection is one of these.
+    pub fn unsubscribe_where(&mut self, is_lost: impl Fn(ConnectionId) -> bool) {
+        for (consumer, connection) in self.consumers.clone() {
+            if is_lost(connection) {
+                self.unsubscribe(consumer);
+            }
         }
     }
 
@@ -117,7 +123,7 @@ impl Queue {
         pick: impl FnOnce(usize) -> usize,
     ) -> Option<Delivery> {
         let standing_by = matches!(self.kind, QueueKind::Shard { .. })
-            && self.consumers.first() != Some(&consumer);
+            && self.consumers.keys().next() != Some(&consumer);
         if standing_by || self.ready.is_empty() || self.unacked_by(consumer) >= prefetch {
             return None;
         }
@@ -158,7 +164,7 @@ mod tests {
     #[test]
     fn a_full_queue_refuses_until_something_is_delivered() {
         let mut queue = Queue::new(QueueKind::Work { messages_max: 1 });
-        let consumer = queue.subscribe();
+        let consumer = queue.subscribe(0);
         assert_eq!(queue.publish(baton()), Ok(()));
         assert_eq!(queue.publish(baton()), Err(Refusal::Full));
         assert!(queue.deliver(consumer, 1, first).is_some());
@@ -169,7 +175,7 @@ mod tests {
     #[test]
     fn what_a_lost_consumer_had_comes_back_marked() {
         let mut queue = Queue::new(QueueKind::Work { messages_max: 8 });
-        let (lost, other) = (queue.subscribe(), queue.subscribe());
+        let (lost, other) = (queue.subscribe(0), queue.subscribe(0));
         queue.publish(baton()).unwrap();
         let delivery = queue.deliver(lost, 1, first).unwrap();
         assert!(!delivery.redelivered);
@@ -184,7 +190,7 @@ mod tests {
     #[test]
     fn a_standby_gets_nothing_until_the_active_consumer_goes() {
         let mut queue = Queue::new(QueueKind::Shard { messages_max: 8 });
-        let (active, standby) = (queue.subscribe(), queue.subscribe());
+        let (active, standby) = (queue.subscribe(0), queue.subscribe(0));
         queue.publish(baton()).unwrap();
         assert!(queue.deliver(standby, 1, first).is_none());
         assert!(queue.deliver(active, 1, first).is_some());

@@ -4,6 +4,8 @@
 //! this process. Either way a fragment keeps its number however often it is sent, and
 //! a message of an answer counts once however often it comes.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+
 mod error;
 pub mod progress;
 pub mod remote;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use caudal_core::{Failure, QueryId, TableId};
 use caudal_csv::{Reader, Reject};
+use caudal_runtime::task::spawn_on;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -60,12 +63,14 @@ pub async fn run<E: From<Error>>(
     // Dropped with the run, whatever ends it: no task outlives what it works for.
     let mut tasks = JoinSet::new();
     for query in (0..service.sources().len()).map(QueryId::from) {
-        tasks.spawn(results::read(Arc::clone(&service), query, sender.clone()));
+        spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
     }
-    tasks.spawn(upload::all(Arc::clone(&service), uploads, readers, progress, sender));
+    let uploading = upload::all(Arc::clone(&service), uploads, readers, progress, sender);
+    spawn_on(&mut tasks, uploading);
     let mut known = vec![];
     loop {
         tokio::select! {
+            biased;
             event = events.recv() => match event {
                 Some(event) => handle(event)?,
                 // Every task has ended, and all that they said is handled.

@@ -6,7 +6,7 @@ pub struct Task<T>(JoinHandle<T>);
 
 impl<T: Send + 'static> Task<T> {
     pub fn spawn(work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(tokio::spawn(work))
+        Self(caudal_runtime::task::spawn(work))
     }
 
     pub fn abort(&self) {

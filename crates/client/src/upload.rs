@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use caudal_core::{TableFragment, TableId};
 use caudal_csv::Reader;
+use caudal_runtime::task;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
@@ -30,7 +31,7 @@ pub async fn all(
         let count = Arc::clone(&sending.fragments);
         let mut tasks = JoinSet::new();
         for _ in 0..readers {
-            tasks.spawn(sending.clone().run());
+            task::spawn_on(&mut tasks, sending.clone().run());
         }
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;

@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{QueryId, ShardId, Source, StageId, limits};
+use caudal_failpoint::knob;
 use caudal_planner::stage::Output;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::ExecutionPlan;
@@ -93,6 +94,7 @@ struct Outbox {
     schema: SchemaRef,
     sender: Sender<StageOutput>,
     boxes: BTreeMap<Destination, Waiting>,
+    fragment_rows: usize,
 }
 
 #[derive(Default)]
@@ -119,13 +121,14 @@ impl Outbox {
             .into_iter()
             .map(|to| (to, Waiting { next_number, ..Waiting::default() }))
             .collect();
-        Self { schema, sender, boxes }
+        let fragment_rows = knob("output_fragment_rows", limits::OUTPUT_FRAGMENT_ROWS);
+        Self { schema, sender, boxes, fragment_rows }
     }
 
     async fn add(&mut self, to: Destination, batch: RecordBatch) -> Result<()> {
         let waiting = self.boxes.get_mut(&to).expect("a stage sends only where its plan says");
         // One more row than fits means that this box is not the last.
-        if waiting.rows >= limits::OUTPUT_FRAGMENT_ROWS {
+        if waiting.rows >= self.fragment_rows {
             let batches = std::mem::take(&mut waiting.batches);
             let number = waiting.next_number;
             waiting.next_number += 1;

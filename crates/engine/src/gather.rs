@@ -10,6 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{StageId, limits};
+use caudal_failpoint::knob;
 use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -65,7 +66,7 @@ impl Gathered {
             batches: vec![],
             rows: 0,
             rows_added: 0,
-            merge_at_rows: limits::MERGE_ROWS_MIN,
+            merge_at_rows: knob("merge_rows_min", limits::MERGE_ROWS_MIN),
             spilled: vec![],
             memory: consumer.register(&engine.runtime.memory_pool),
         }
@@ -97,7 +98,8 @@ impl Gathered {
         self.rows = self.batches.iter().map(RecordBatch::num_rows).sum();
         // Where merging saves little (keys that hardly repeat), do it more rarely.
         let growth = if self.rows * 2 > before { 4 } else { 2 };
-        self.merge_at_rows = (self.rows * growth).max(limits::MERGE_ROWS_MIN);
+        self.merge_at_rows =
+            (self.rows * growth).max(knob("merge_rows_min", limits::MERGE_ROWS_MIN));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use caudal_core::{FragmentPart, Offer, Section, ShardId, Source, StageId, Tracker, limits};
+use caudal_failpoint::knob;
 use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
@@ -144,7 +145,8 @@ impl Shard {
     fn has_grown(&mut self, stage: StageId, growing: StageId) -> bool {
         let Some(gathered) = self.inputs.get(&growing) else { return false };
         let looked_at = self.early.get(&stage).map_or(0, |state| state.looked_at_rows);
-        gathered.rows_added - looked_at >= (gathered.rows() / 2).max(limits::EARLY_ROWS_MIN)
+        let rows_min = knob("early_rows_min", limits::EARLY_ROWS_MIN);
+        gathered.rows_added - looked_at >= (gathered.rows() / 2).max(rows_min)
     }
 
     fn is_complete_but_for(&self, stage: &Stage, growing: StageId) -> bool {

@@ -24,6 +24,25 @@ pub fn hit(_point: &'static str) {}
 pub use armed::hit;
 
 #[cfg(debug_assertions)]
+pub mod simulated;
+#[cfg(debug_assertions)]
+pub use simulated::{knob, mutant};
+
+/// Whether a simulation has switched on a deliberate defect, which it then has to find.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub fn mutant(_name: &'static str) -> bool {
+    false
+}
+
+/// A bound; a simulation may draw a smaller one each time it is asked for.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub fn knob(_name: &'static str, bound: usize) -> usize {
+    bound
+}
+
+#[cfg(debug_assertions)]
 mod armed {
     use std::fs::OpenOptions;
     use std::io::Write;

@@ -11,12 +11,13 @@ use caudal_broker::Trouble;
 use caudal_core::manifest::{Claim, Tombstone};
 use caudal_core::protocol::Status;
 use caudal_core::{Coded, SessionId, limits};
+use caudal_runtime::task;
+use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tracing::warn;
 
-use crate::gateway::{now_ms, over};
+use crate::gateway::over;
 use crate::holds::{Hold, Renewed};
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
@@ -64,11 +65,11 @@ impl Gateway {
             open,
             hold,
             claims: BTreeMap::new(),
-            unclaimed_since: Some(Instant::now()),
+            unclaimed_since: Some(time::now()),
         };
         let (sender, mut statuses) = watch::channel(keeper.look().await?);
         statuses.mark_changed();
-        Ok(Attachment { statuses, keeping: tokio::spawn(keeper.keep(sender)) })
+        Ok(Attachment { statuses, keeping: task::spawn(keeper.keep(sender)) })
     }
 }
 
@@ -94,14 +95,13 @@ impl Keeper {
     }
 
     async fn beat(&mut self, statuses: &watch::Sender<Status>) -> Error {
-        let beat = Duration::from_millis(limits::HOLD_BEAT_MS);
-        let mut beats = interval_at(Instant::now() + beat, beat);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut beats = interval_later(Duration::from_millis(limits::HOLD_BEAT_MS));
         let gateway = Arc::clone(&self.gateway);
         loop {
             tokio::select! {
-                _ = beats.tick() => {}
+                biased;
                 leaving = gateway.left() => return leaving,
+                () = beats.tick() => {}
             }
             let status = match self.look().await {
                 Ok(status) => status,
@@ -154,10 +154,10 @@ impl Keeper {
         }
         let patience = self.gateway.settings.unclaimed_max;
         match self.unclaimed_since {
-            Some(since) if since.elapsed() >= patience => {
+            Some(since) if time::since(since) >= patience => {
                 let why = Error::Unclaimed { seconds: patience.as_secs() };
                 let tombstone =
-                    Tombstone::of(&self.open.manifest, Some(why.as_failure()), now_ms());
+                    Tombstone::of(&self.open.manifest, Some(why.as_failure()), wall_ms());
                 Err(over(self.gateway.bury(tombstone).await?))
             }
             _ => Ok(()),

@@ -10,10 +10,9 @@ use caudal_core::manifest::Tombstone;
 use caudal_core::{Objects, Queues, SessionId, limits};
 use caudal_failpoint::hit;
 use caudal_journal::Created;
-use tokio::time::timeout;
+use caudal_runtime::time::{timeout, wall_ms};
 use tracing::{info, warn};
 
-use crate::gateway::now_ms;
 use crate::tokens::Owner;
 use crate::{Error, Gateway, records, slots};
 
@@ -40,7 +39,7 @@ impl Gateway {
             Some(tombstone) => tombstone,
             None => {
                 let manifest = self.manifest(&objects).await?.ok_or_else(none)?;
-                Tombstone::of(&manifest, why.map(Error::as_failure), now_ms())
+                Tombstone::of(&manifest, why.map(Error::as_failure), wall_ms())
             }
         };
         if !owner.is(&tombstone.owner) {

@@ -1,5 +1,7 @@
 //! The connections of a gateway: not more than a bound, and none that only sits there.
 
+#![allow(clippy::disallowed_methods, reason = "connections are of the network: none is simulated")]
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -234,8 +234,9 @@ fn until_leaving(
 fn statuses(attachment: Attachment, incoming: Streaming<FlightData>) -> Answers<FlightData> {
     stream::try_unfold((attachment, incoming), |(mut attachment, mut incoming)| async move {
         let status = tokio::select! {
-            status = attachment.next() => status?,
+            biased;
             () = ended(&mut incoming) => return Ok(None),
+            status = attachment.next() => status?,
         };
         let message = FlightData::new().with_app_metadata(json(&status));
         Ok(Some((message, (attachment, incoming))))
@@ -251,11 +252,7 @@ fn results(result: ResultStream, incoming: Streaming<FlightData>) -> Answers<Fli
         |(mut result, mut incoming)| async move {
             loop {
                 tokio::select! {
-                    message = result.next() => {
-                        let (item, batch) = message?;
-                        let messages = rows::messages(json(&item), batch)?;
-                        return Ok::<_, Status>(Some((messages, (result, incoming))));
-                    }
+                    biased;
                     ack = incoming.message() => match ack.map_err(broken)? {
                         Some(ack) => {
                             let ResultAck { tag } = parsed("an acknowledgement", &ack.app_metadata)?;
@@ -263,6 +260,11 @@ fn results(result: ResultStream, incoming: Streaming<FlightData>) -> Answers<Fli
                         }
                         None => return Ok(None),
                     },
+                    message = result.next() => {
+                        let (item, batch) = message?;
+                        let messages = rows::messages(json(&item), batch)?;
+                        return Ok::<_, Status>(Some((messages, (result, incoming))));
+                    }
                 }
             }
         },

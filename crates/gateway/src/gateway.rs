@@ -4,7 +4,6 @@
 //! remembers of open sessions saves reading and planning again.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use caudal_broker::Broker;
 use caudal_core::manifest::{Claim, Manifest, Tombstone};
@@ -13,9 +12,10 @@ use caudal_core::protocol::{SessionEntry, SessionsReply};
 use caudal_core::{Objects, QueryId, SessionId, TableId, limits};
 use caudal_journal::Store;
 use caudal_planner::SessionSpec;
+use caudal_runtime::time::wall_ms;
+use caudal_runtime::{Level, task};
 use futures::future::try_join_all;
-use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::settings::Settings;
@@ -29,32 +29,31 @@ pub struct Gateway {
     pub(crate) sessions: OpenSessions,
     /// Bytes of batches that may be unpacked at a time.
     pub(crate) unpacking: Semaphore,
-    leaving: watch::Sender<bool>,
+    leaving: Level,
 }
 
 impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
         let unpacking = Semaphore::new(limits::UNPACKING_BYTES_MAX as usize);
-        let leaving = watch::Sender::new(false);
-        Self { settings, broker, store, sessions: OpenSessions::default(), unpacking, leaving }
+        let (sessions, leaving) = (OpenSessions::default(), Level::default());
+        Self { settings, broker, store, sessions, unpacking, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.
     pub fn leave(&self) {
-        self.leaving.send_replace(true);
+        self.leaving.raise();
     }
 
     /// Returns when the gateway leaves, with what to tell its clients.
     pub(crate) async fn left(&self) -> Error {
-        // The sender is a field of this very gateway.
-        let _ = self.leaving.subscribe().wait_for(|leaving| *leaving).await;
+        self.leaving.above(0).await;
         Error::Leaving { gateway: self.settings.name.clone() }
     }
 
     pub(crate) fn check_staying(&self) -> Result<(), Error> {
-        match *self.leaving.borrow() {
-            true => Err(Error::Leaving { gateway: self.settings.name.clone() }),
-            false => Ok(()),
+        match self.leaving.get() {
+            0 => Ok(()),
+            _ => Err(Error::Leaving { gateway: self.settings.name.clone() }),
         }
     }
 
@@ -159,7 +158,7 @@ impl Gateway {
             match (self.tombstone(&objects).await?, self.manifest(&objects).await?) {
                 (Some(tombstone), _) => Ok(over(tombstone)),
                 (None, Some(manifest)) => {
-                    let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), now_ms());
+                    let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), wall_ms());
                     self.bury(tombstone).await.map(over)
                 }
                 // Its tombstone is gone, too: nobody remembers more than that it was.
@@ -204,19 +203,12 @@ pub(crate) fn over(tombstone: Tombstone) -> Error {
 /// Planning is a while of pure computing: not on a thread that has heartbeats to answer.
 pub(crate) async fn plan(manifest: &Manifest) -> Result<caudal_planner::SessionPlan, Error> {
     let spec = SessionSpec::try_from(manifest)?;
-    let runtime = Handle::current();
-    let planning = move || runtime.block_on(caudal_planner::plan(&spec));
-    Ok(tokio::task::spawn_blocking(planning).await??)
+    let planning = async move { caudal_planner::plan(&spec).await };
+    Ok(task::compute_async(planning).await??)
 }
 
 pub(crate) fn fingerprint_of(plan: &caudal_planner::SessionPlan) -> String {
     format!("{:032x}", plan.fingerprint)
-}
-
-/// What the clock on the wall says: for people, and for ages of hours.
-pub(crate) fn now_ms() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl OpenSession {

@@ -1,17 +1,16 @@
 //! Closes sessions whose client is gone, and finishes what others began to close. Every gateway has
 //! one; they need not know of each other, since whatever one does another may do again.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_core::manifest::Tombstone;
 use caudal_core::objects::{CLOSED, SESSIONS};
 use caudal_core::{Objects, SessionId, limits};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use caudal_runtime::time::{self, Instant, interval, wall_ms};
 use tracing::warn;
 
-use crate::gateway::now_ms;
 use crate::slots::Slot;
 use crate::watch::Watch;
 use crate::{Error, Gateway, holds, records, slots};
@@ -34,7 +33,6 @@ impl Janitor {
     /// Never ends.
     pub async fn run(mut self) {
         let mut ticks = interval(Duration::from_millis(limits::JANITOR_TICK_MS));
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             if let Err(error) = self.look().await {
@@ -53,18 +51,18 @@ impl Janitor {
         }
         self.look_at_slots(&sessions).await?;
         let sweep_every = Duration::from_secs(limits::TOMBSTONE_SWEEP_SECONDS);
-        if self.swept.is_none_or(|swept| swept.elapsed() >= sweep_every) {
+        if self.swept.is_none_or(|swept| time::since(swept) >= sweep_every) {
             self.sweep_tombstones().await?;
-            self.swept = Some(Instant::now());
+            self.swept = Some(time::now());
         }
         Ok(())
     }
 
     /// The sessions there are. What this gateway or its janitor remembers of others is forgotten.
-    async fn list_sessions(&mut self) -> Result<HashSet<SessionId>, Error> {
+    async fn list_sessions(&mut self) -> Result<BTreeSet<SessionId>, Error> {
         let remembered = self.gateway.sessions.ids();
         let folders = self.gateway.store.folders(SESSIONS).await?;
-        let sessions: HashSet<_> = folders.into_iter().map(SessionId).collect();
+        let sessions: BTreeSet<_> = folders.into_iter().map(SessionId).collect();
         for gone in remembered.iter().filter(|id| !sessions.contains(*id)) {
             self.gateway.sessions.forget(gone);
         }
@@ -78,7 +76,7 @@ impl Janitor {
         if let Some(tombstone) = gateway.tombstone(&objects).await? {
             return gateway.clean_up(&tombstone).await;
         }
-        let now = Instant::now();
+        let now = time::now();
         let held = holds::latest(gateway.store.as_ref(), &objects).await?;
         let beat = held.map(|held| (held.epoch, held.by.map_or(0, |hold| hold.beat)));
         let grace = gateway.settings.grace;
@@ -88,7 +86,7 @@ impl Janitor {
         match gateway.manifest(&objects).await? {
             Some(manifest) => {
                 let gone = Error::ClientGone { seconds: grace.as_secs() }.as_failure();
-                let tombstone = Tombstone::of(&manifest, Some(gone), now_ms());
+                let tombstone = Tombstone::of(&manifest, Some(gone), wall_ms());
                 gateway.bury(tombstone).await.map(|_| ())
             }
             // Left by a session so old that even its tombstone is gone.
@@ -96,8 +94,8 @@ impl Janitor {
         }
     }
 
-    async fn look_at_slots(&mut self, sessions: &HashSet<SessionId>) -> Result<(), Error> {
-        let now = Instant::now();
+    async fn look_at_slots(&mut self, sessions: &BTreeSet<SessionId>) -> Result<(), Error> {
+        let now = time::now();
         let taken = slots::taken(self.gateway.store.as_ref()).await?;
         let empty: Vec<_> =
             taken.into_iter().filter(|slot| !sessions.contains(&slot.session)).collect();
@@ -126,7 +124,7 @@ impl Janitor {
     /// then may have brought back.
     async fn sweep_tombstone(&self, name: &str) -> Result<(), Error> {
         let store = self.gateway.store.as_ref();
-        let oldest_ms = now_ms().saturating_sub(3_600_000 * limits::TOMBSTONE_HOURS);
+        let oldest_ms = wall_ms().saturating_sub(3_600_000 * limits::TOMBSTONE_HOURS);
         match records::read::<Tombstone>(store, name).await? {
             Some(tombstone) if tombstone.closed_ms < oldest_ms => {
                 self.gateway.clean_up(&tombstone).await?;

@@ -10,6 +10,8 @@
 //!
 //! `docs/protocol.md` has the rules of the game.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+
 pub mod attach;
 pub mod close;
 mod connections;
@@ -34,7 +36,7 @@ mod watch;
 
 pub use error::Error;
 pub use gateway::Gateway;
-pub use server::serve;
+pub use server::{serve, service};
 pub use session::Session;
 pub use settings::{Settings, TlsFiles};
 pub use tokens::Owner;

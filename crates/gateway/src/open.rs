@@ -13,9 +13,10 @@ use caudal_core::{Objects, SessionId, limits, schema};
 use caudal_failpoint::hit;
 use caudal_journal::Created;
 use caudal_planner::SessionPlan;
+use caudal_runtime::time::wall_ms;
 use sha2::{Digest, Sha256};
 
-use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, now_ms, over, plan};
+use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, over, plan};
 use crate::open_sessions::OpenSession;
 use crate::tokens::{Owner, hex};
 use crate::{Error, Gateway, slots};
@@ -66,7 +67,7 @@ impl Gateway {
             tables: request.tables.clone(),
             queries: request.queries.clone(),
             shards: request.shards.unwrap_or(self.settings.shards),
-            started_ms: now_ms(),
+            started_ms: wall_ms(),
             version: env!("CARGO_PKG_VERSION").to_string(),
             fingerprint: String::new(),
             owner: owner.as_str().to_string(),

@@ -88,7 +88,7 @@ impl TableStream {
         let memory_bytes = wire::memory_bytes(&rows).map_err(bad)?;
         let unpacking = &self.gateway.unpacking;
         let _unpacked = wait_for(unpacking, limits::UNPACKING_BYTES_MAX, memory_bytes).await;
-        let decoded = tokio::task::spawn_blocking(move || {
+        let decoded = caudal_runtime::task::compute(move || {
             wire::one_batch(rows).map(|batch| batch.num_rows())
         });
         let rows = decoded.await?.map_err(bad)?;

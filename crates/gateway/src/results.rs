@@ -67,11 +67,12 @@ impl ResultStream {
         let (gateway, open, epoch) =
             (Arc::clone(&self.gateway), Arc::clone(&self.open), self.epoch);
         tokio::select! {
-            message = self.next_message() => message,
+            biased;
             leaving = gateway.left() => Err(leaving),
             () = open.superseded(epoch) => {
                 Err(Error::LetGo { session: open.manifest.session.clone() })
             }
+            message = self.next_message() => message,
         }
     }
 
@@ -163,7 +164,7 @@ impl ResultStream {
     }
 
     async fn subscribe_again(&mut self) -> Result<(), Error> {
-        tokio::time::sleep(Duration::from_millis(RESUBSCRIBE_MS)).await;
+        caudal_runtime::time::sleep(Duration::from_millis(RESUBSCRIBE_MS)).await;
         match self.open.session.result(self.query).await {
             Ok(consumer) => self.consumer = Some(consumer),
             Err(error) => self.lose(error).await?,

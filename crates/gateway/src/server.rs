@@ -8,8 +8,9 @@ use arrow_flight::flight_service_server::FlightServiceServer;
 use caudal_broker::Broker;
 use caudal_core::limits;
 use caudal_journal::Store;
+use caudal_runtime::time::timeout;
 use tokio::net::TcpListener;
-use tokio::time::timeout;
+use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tracing::{info, warn};
@@ -37,20 +38,14 @@ pub async fn serve(
     info!(%address, gateway = gateway.settings.name, "serves");
     bound(address);
 
-    let flight = FlightServiceServer::new(Flight { gateway: Arc::clone(&gateway) })
-        .max_decoding_message_size(limits::WIRE_BYTES_MAX);
-    let doorkeeper = {
-        let gateway = Arc::clone(&gateway);
-        move |request| let_in(&gateway, request)
-    };
-    let flight = InterceptedService::new(flight, doorkeeper);
     let left = {
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }
     };
     let patience = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
     let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, patience);
-    let serving = server.add_service(flight).serve_with_incoming_shutdown(connections, left);
+    let serving =
+        server.add_service(service(&gateway)).serve_with_incoming_shutdown(connections, left);
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => return Ok(served?),
@@ -64,6 +59,16 @@ pub async fn serve(
             Ok(())
         }
     }
+}
+
+/// What a gateway answers calls with.
+pub fn service(
+    gateway: &Arc<Gateway>,
+) -> InterceptedService<FlightServiceServer<Flight>, impl Interceptor + Clone + Send + 'static> {
+    let flight = FlightServiceServer::new(Flight { gateway: Arc::clone(gateway) })
+        .max_decoding_message_size(limits::WIRE_BYTES_MAX);
+    let gateway = Arc::clone(gateway);
+    InterceptedService::new(flight, move |request| let_in(&gateway, request))
 }
 
 async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {

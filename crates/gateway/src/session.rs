@@ -8,6 +8,7 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind};
 use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
+use caudal_failpoint::knob;
 use caudal_planner::SessionPlan;
 
 /// An open session.
@@ -118,7 +119,9 @@ impl Session {
 
     fn all_queues(&self, threads: usize) -> Vec<(String, QueueKind)> {
         let fragments = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * threads;
-        let shard = QueueKind::Shard { messages_max: limits::SHARD_QUEUE_MESSAGES_MAX };
+        let fragments = knob("map_queue_fragments_max", fragments);
+        let messages_max = knob("shard_queue_messages_max", limits::SHARD_QUEUE_MESSAGES_MAX);
+        let shard = QueueKind::Shard { messages_max };
         let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
         let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
         queues.extend(self.plan.shard_ids().map(|id| (self.queues.shard(id), shard)));

@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use caudal_core::limits;
-use tokio::time::Instant;
+use caudal_runtime::time::Instant;
 
 pub struct Watch<K, V> {
     seen: HashMap<K, Seen<V>>,
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_stays_the_same_grows_old_and_what_changes_is_young_again() {
-        let start = Instant::now();
+        let start = caudal_runtime::time::now();
         let mut watch = Watch::default();
         let mut at = |seconds: u32, beat: u64| watch.observe("s", beat, start + SECOND * seconds);
         assert_eq!(at(0, 1), Duration::ZERO);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn time_that_was_not_watched_does_not_count() {
-        let start = Instant::now();
+        let start = caudal_runtime::time::now();
         let gap_max = Duration::from_millis(limits::WATCH_GAP_MS_MAX);
         let mut watch = Watch::default();
         watch.observe("s", 1, start);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_forgotten() {
-        let start = Instant::now();
+        let start = caudal_runtime::time::now();
         let mut watch = Watch::default();
         watch.observe("gone", 1, start);
         watch.retain(|key| *key != "gone");

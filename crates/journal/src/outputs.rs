@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
+use caudal_failpoint::knob;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -29,6 +30,7 @@ pub struct OutputWriter {
     written: u64,
     unwritten: VecDeque<Bytes>,
     unwritten_bytes: usize,
+    inline_bytes: usize,
 }
 
 /// The output that counts.
@@ -82,6 +84,7 @@ impl OutputWriter {
             written: 0,
             unwritten: VecDeque::new(),
             unwritten_bytes: 0,
+            inline_bytes: knob("output_inline_bytes", limits::OUTPUT_INLINE_BYTES),
         }
     }
 
@@ -89,13 +92,13 @@ impl OutputWriter {
     pub async fn push(&mut self, body: Bytes) -> Result<(), Error> {
         self.unwritten_bytes += body.len();
         self.unwritten.push_back(body);
-        let is_small = self.written == 0 && self.unwritten_bytes < limits::OUTPUT_INLINE_BYTES;
+        let is_small = self.written == 0 && self.unwritten_bytes < self.inline_bytes;
         if is_small { Ok(()) } else { self.write_bodies().await }
     }
 
     /// Commits this attempt, unless there is a commit already: that one is the output then.
     pub async fn commit(mut self) -> Result<Committed, Error> {
-        let is_small = self.written == 0 && self.unwritten_bytes < limits::OUTPUT_INLINE_BYTES;
+        let is_small = self.written == 0 && self.unwritten_bytes < self.inline_bytes;
         let object = if is_small {
             let lengths = self.unwritten.iter().map(Bytes::len).collect();
             seal(&Commit::Inline { lengths }, self.unwritten.make_contiguous())

@@ -11,10 +11,10 @@ use caudal_core::{Code, Coded, Queues, SessionId, limits};
 use caudal_engine::Engine;
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
+use caudal_runtime::Level;
 use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
-use tokio::sync::watch;
 use tokio::task::JoinError;
 
 pub use crate::service::InProcess;
@@ -99,7 +99,7 @@ impl Local {
             map_tasks: threads,
             counts: Arc::clone(&counts),
             durable: None,
-            stop: watch::Sender::new(false).subscribe(),
+            stop: Level::default(),
             alone: Arc::default(),
         };
         Ok(Self { session, engine, counts, working: tokio::spawn(worker.run()), threads })

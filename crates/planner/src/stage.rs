@@ -10,7 +10,7 @@ use crate::early::Early;
 use crate::exchange::Distribution;
 use crate::leaf::{Leaf, LeafExec};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stage {
     pub id: StageId,
     /// What it runs, over [`LeafExec`]s.

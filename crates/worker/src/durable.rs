@@ -1,11 +1,12 @@
 //! What of a session survives its processes, as far as a worker is concerned.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use caudal_core::manifest::{Manifest, Tombstone};
 use caudal_core::{Failure, Objects, limits};
 use caudal_journal::{Store, StoreError};
+use caudal_runtime::time::{sleep, wall_ms};
 use tracing::error;
 
 #[derive(Clone)]
@@ -35,19 +36,14 @@ impl Durable {
     /// Returns when the session is over.
     pub async fn wait_until_over(&self) {
         while !matches!(self.session_state().await, Ok(SessionState::Over)) {
-            tokio::time::sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
+            sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
         }
     }
 
     /// Ends the session with an error, unless it has ended already. Gateways do the rest.
     pub async fn fail_session(&self, failure: Failure) -> Result<(), StoreError> {
         error!(session = %self.objects.session, code = failure.code, "{}", failure.message);
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let tombstone = Tombstone::of(
-            &self.manifest,
-            Some(failure),
-            i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX),
-        );
+        let tombstone = Tombstone::of(&self.manifest, Some(failure), wall_ms());
         let body = serde_json::to_vec(&tombstone).expect("a tombstone is plain data");
         self.store.create(&self.objects.tombstone(), body.into()).await.map(|_| ())
     }

@@ -5,6 +5,8 @@
 //!   it may end at any moment;
 //! - [`node`]: a process that serves every session of a cluster.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+
 mod durable;
 mod error;
 mod map;
@@ -21,7 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use caudal_broker::Broker;
 use caudal_core::{Attempt, Failure, Message, QueryId, Queues};
 use caudal_engine::Engine;
-use tokio::sync::{RwLock, watch};
+use caudal_runtime::{Level, task};
+use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
 pub use durable::Durable;
@@ -39,8 +42,8 @@ pub struct Worker {
     pub counts: Arc<Counts>,
     /// Where state is kept so that it survives this process; none where nothing could outlive it.
     pub durable: Option<Durable>,
-    /// True once the worker is to leave.
-    pub stop: watch::Receiver<bool>,
+    /// Raised once the worker is to leave.
+    pub stop: Level,
     /// Held by fragments that are being run; all of it by one that has to run alone.
     pub alone: Arc<RwLock<()>>,
 }
@@ -60,10 +63,10 @@ impl Worker {
     pub async fn run(self) -> Result<(), Error> {
         let mut tasks = JoinSet::new();
         for _ in 0..self.map_tasks {
-            tasks.spawn(serve::serve(self.clone(), Role::Map));
+            task::spawn_on(&mut tasks, serve::serve(self.clone(), Role::Map));
         }
         for shard in self.engine.plan.shard_ids() {
-            tasks.spawn(serve::serve(self.clone(), Role::Shard(shard)));
+            task::spawn_on(&mut tasks, serve::serve(self.clone(), Role::Shard(shard)));
         }
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
@@ -78,14 +81,11 @@ impl Worker {
 
     /// Returns when the worker is to leave.
     async fn stopped(&self) {
-        // A sender that is gone can tell nobody to stop.
-        if self.stop.clone().wait_for(|stop| *stop).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        self.stop.above(0).await;
     }
 
     fn is_stopped(&self) -> bool {
-        *self.stop.borrow()
+        self.stop.get() > 0
     }
 
     fn new_attempt(&self) -> Attempt {

@@ -18,8 +18,9 @@ pub async fn serve(worker: &Worker) -> Result<(), Error> {
     let mut consumer = worker.broker.consume(&worker.queues.map(), PREFETCH).await?;
     loop {
         let delivery = tokio::select! {
-            delivery = consumer.next() => delivery?,
+            biased;
             () = worker.stopped() => None,
+            delivery = consumer.next() => delivery?,
         };
         let Some(delivery) = delivery else { return Ok(()) };
         take(worker, consumer.as_ref(), delivery).await?;

@@ -3,7 +3,7 @@
 //! Sessions are found in the store: when it starts, when one is announced, and every now and then,
 //! because an announcement may be missed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,9 +14,10 @@ use caudal_core::{Objects, Queues, SessionId, limits};
 use caudal_engine::Engine;
 use caudal_journal::{Store, StoreError};
 use caudal_planner::SessionSpec;
-use tokio::sync::{RwLock, watch};
+use caudal_runtime::time::{interval, sleep, timeout};
+use caudal_runtime::{Level, task};
+use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
-use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 
 use crate::durable::SessionState;
@@ -37,18 +38,17 @@ pub struct Node {
 }
 
 impl Node {
-    /// Works until `stop` says true; then finishes what is in hand and leaves.
-    pub async fn run(self, stop: watch::Receiver<bool>) {
-        let mut serving = Serving { node: self, stop: stop.clone(), sessions: HashMap::new() };
+    /// Works until `stop` is raised; then finishes what is in hand and leaves.
+    pub async fn run(self, stop: Level) {
+        let mut serving = Serving { node: self, stop: stop.clone(), sessions: BTreeMap::new() };
         let mut poll = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));
-        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut news = None;
-        let mut stop = stop;
         loop {
             tokio::select! {
-                _ = poll.tick() => serving.look_for_sessions().await,
+                biased;
+                _ = stop.above(0) => break,
+                () = poll.tick() => serving.look_for_sessions().await,
                 heard = hear(&mut news, serving.node.broker.as_ref()) => serving.heed(heard).await,
-                _ = stop.wait_for(|stop| *stop) => break,
             }
         }
         serving.finish().await;
@@ -63,7 +63,7 @@ async fn hear(listener: &mut Option<Box<dyn Listener>>, broker: &dyn Broker) -> 
             Ok(listening) => listener.insert(listening),
             Err(error) => {
                 warn!(%error, "cannot listen to announcements");
-                tokio::time::sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
+                sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
                 return None;
             }
         },
@@ -80,8 +80,8 @@ async fn hear(listener: &mut Option<Box<dyn Listener>>, broker: &dyn Broker) -> 
 /// The sessions that are being served.
 struct Serving {
     node: Node,
-    stop: watch::Receiver<bool>,
-    sessions: HashMap<SessionId, JoinHandle<()>>,
+    stop: Level,
+    sessions: BTreeMap<SessionId, JoinHandle<()>>,
 }
 
 impl Serving {
@@ -117,7 +117,7 @@ impl Serving {
         match self.node.durable(&session).await {
             Ok(Some(durable)) => {
                 let (node, stop) = (self.node.clone(), self.stop.clone());
-                let task = tokio::spawn(async move { node.serve(durable, stop).await });
+                let task = task::spawn(async move { node.serve(durable, stop).await });
                 self.sessions.insert(session, task);
             }
             Ok(None) => {}
@@ -157,7 +157,7 @@ impl Node {
         Ok(open.then_some(durable))
     }
 
-    async fn serve(self, durable: Durable, stop: watch::Receiver<bool>) {
+    async fn serve(self, durable: Durable, stop: Level) {
         let session = durable.objects.session.clone();
         let planned = self.plan(&durable.manifest).await;
         let claim = Claim { worker: self.name.clone(), refusal: planned.as_ref().err().cloned() };

@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 use caudal_core::size::rows_bytes;
 use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
 use caudal_engine::compact;
+use caudal_failpoint::knob;
 use futures::future::try_join_all;
 
 use crate::{Error, Worker};
@@ -43,14 +44,16 @@ impl Sender<'_> {
 /// Divides rows so that no message is much larger than it may be. Always at least one part: a
 /// fragment without rows is news, too.
 pub fn split(sections: Vec<Section>) -> Vec<Vec<Section>> {
+    let message_bytes = knob("message_bytes", limits::MESSAGE_BYTES);
     let mut parts = vec![vec![]];
-    let mut room = limits::MESSAGE_BYTES;
+    let mut room = message_bytes;
     for section in sections {
-        for batch in section.batches.into_iter().flat_map(slices) {
+        let batches = section.batches.into_iter();
+        for batch in batches.flat_map(|batch| slices(batch, message_bytes)) {
             let bytes = rows_bytes(&batch);
-            if bytes > room && room < limits::MESSAGE_BYTES {
+            if bytes > room && room < message_bytes {
                 parts.push(vec![]);
-                room = limits::MESSAGE_BYTES;
+                room = message_bytes;
             }
             room = room.saturating_sub(bytes);
             let part = parts.last_mut().expect("never empty");
@@ -67,8 +70,8 @@ fn push(part: &mut Vec<Section>, stage: caudal_core::StageId, batch: RecordBatch
     }
 }
 
-fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
-    let pieces = rows_bytes(&batch).div_ceil(limits::MESSAGE_BYTES).max(1);
+fn slices(batch: RecordBatch, message_bytes: usize) -> Vec<RecordBatch> {
+    let pieces = rows_bytes(&batch).div_ceil(message_bytes).max(1);
     if pieces == 1 {
         return vec![batch];
     }

@@ -83,5 +83,5 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
 
 async fn back_off(failed_in_a_row: u32) {
     let most_ms = (20 << failed_in_a_row.min(6)).min(1000);
-    tokio::time::sleep(Duration::from_millis(fastrand::u64(most_ms / 2..=most_ms))).await;
+    caudal_runtime::time::sleep(Duration::from_millis(fastrand::u64(most_ms / 2..=most_ms))).await;
 }

@@ -7,8 +7,8 @@ use caudal_broker::Broker;
 use caudal_broker::rabbitmq::{self, RabbitBroker};
 use caudal_core::Coded;
 use caudal_journal::Store;
+use caudal_runtime::Level;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 use crate::cluster::args::{NodeArgs, QueueType};
@@ -25,9 +25,10 @@ pub fn start_log() {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }
 
-/// True once SIGTERM or SIGINT has come. Awaited on a thread of its own: all others may be busy.
-pub fn stop_signal() -> watch::Receiver<bool> {
-    let (sender, receiver) = watch::channel(false);
+/// Raised once SIGTERM or SIGINT has come. Awaited on a thread of its own: all others may be busy.
+pub fn stop_signal() -> Level {
+    let stop = Level::default();
+    let stopping = stop.clone();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         // Where we cannot listen, the signal ends the process, as it does any other.
@@ -42,12 +43,11 @@ pub fn stop_signal() -> watch::Receiver<bool> {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
             }
-            // Nobody may be left to be told.
-            let _ = sender.send(true);
+            stopping.raise();
             std::future::pending::<()>().await;
         });
     });
-    receiver
+    stop
 }
 
 pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {

@@ -17,7 +17,7 @@ const THREADS: usize = 2;
 
 pub fn run(args: GatewayArgs) -> Done {
     start_log();
-    let mut stop = stop_signal();
+    let stop = stop_signal();
     let mut settings = Settings::new(&args.node.name, args.listen);
     settings.sessions_max = args.sessions as usize;
     settings.grace = Duration::from_secs(args.grace);
@@ -31,10 +31,7 @@ pub fn run(args: GatewayArgs) -> Done {
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let told = async move {
-            // Without somebody to tell it, it goes on.
-            if stop.wait_for(|stop| *stop).await.is_err() {
-                std::future::pending::<()>().await;
-            }
+            stop.above(0).await;
         };
         let served = serve(settings, broker, store, told, |_| {}).await;
         served.map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))

@@ -150,11 +150,11 @@ fn is_ready(node: &Node) -> bool {
 }
 
 /// A live table on a terminal; elsewhere a line whenever a node is lost.
-fn watch(cluster: &Cluster, stop: &tokio::sync::watch::Receiver<bool>) {
+fn watch(cluster: &Cluster, stop: &caudal_runtime::Level) {
     let live = std::io::stderr().is_terminal();
     let mut lost: Vec<&str> = vec![];
     let mut shown_lines = 0;
-    while !*stop.borrow() {
+    while stop.get() == 0 {
         if live {
             let table = status::table(cluster);
             let mut out = std::io::stderr().lock();

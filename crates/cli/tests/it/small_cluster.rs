@@ -9,7 +9,6 @@ use caudal_gateway::{Owner, Settings, serve};
 use caudal_journal::Store;
 use caudal_worker::node::Node;
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
 
 pub struct SmallCluster {
     runtime: Option<Runtime>,
@@ -18,7 +17,7 @@ pub struct SmallCluster {
     /// Its gateways, as `--gateway` takes them.
     pub gateways: String,
     worker: Option<JoinHandle<()>>,
-    stop: watch::Sender<bool>,
+    stop: caudal_runtime::Level,
 }
 
 impl SmallCluster {
@@ -48,7 +47,7 @@ impl SmallCluster {
         }
         let addresses: Vec<_> = addresses.iter().take(2).map(|at| at.to_string()).collect();
         let gateways = addresses.join(",");
-        let stop = watch::Sender::new(false);
+        let stop = caudal_runtime::Level::default();
         Self { runtime: Some(runtime), broker, store, gateways, worker: None, stop }
     }
 
@@ -61,7 +60,7 @@ impl SmallCluster {
             memory_bytes: 1 << 30,
             counts: Arc::default(),
         };
-        let stop = self.stop.subscribe();
+        let stop = self.stop.clone();
         let runtime = self.runtime.as_ref().expect("taken only on drop").handle().clone();
         self.worker = Some(std::thread::spawn(move || runtime.block_on(node.run(stop))));
     }
@@ -69,7 +68,7 @@ impl SmallCluster {
 
 impl Drop for SmallCluster {
     fn drop(&mut self) {
-        self.stop.send_replace(true);
+        self.stop.raise();
         if let Some(worker) = self.worker.take() {
             let _ = worker.join();
         }

@@ -10,18 +10,20 @@ use std::time::Duration;
 use arrow_flight::Action;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use caudal_core::limits;
+use caudal_runtime::Level;
+use caudal_runtime::time::{Instant, now, since, sleep, sleep_until};
 use serde::Serialize;
-use tokio::sync::{Mutex, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::sync::Mutex;
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 
 use super::error::{Error, Tried};
+use super::line::{Dial, Wire};
 use super::refusal::{Refusal, root_cause};
 use super::settings::{Bearer, Settings};
 
-type Client = FlightServiceClient<InterceptedService<Channel, Bearer>>;
+type Client = FlightServiceClient<InterceptedService<Wire, Bearer>>;
 
 /// The pause before a gateway that failed is tried again; it doubles up to the second of them.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
@@ -32,11 +34,12 @@ const ENVELOPE_BYTES_MAX: usize = 1 << 20;
 
 pub struct Gateways {
     bearer: Bearer,
+    dial: Option<Arc<dyn Dial>>,
     away_max: Duration,
     /// Held by whoever connects: the others wait for the same link.
     state: Mutex<State>,
     /// Raised when a link is given up.
-    generation: watch::Sender<u64>,
+    generation: Level,
 }
 
 struct State {
@@ -80,7 +83,7 @@ impl Link {
 
 impl Gateways {
     pub fn new(settings: &Settings) -> Result<Self, Error> {
-        let now = Instant::now();
+        let now = now();
         let gateway = |address: &String| {
             Ok(Gateway {
                 address: address.clone(),
@@ -96,9 +99,10 @@ impl Gateways {
         let state = State { gateways, link: None, next: 0, away_since: now, has_worked: false };
         Ok(Self {
             bearer: settings.bearer()?,
+            dial: settings.dial.clone(),
             away_max: settings.away_max,
             state: Mutex::new(state),
-            generation: watch::Sender::new(0),
+            generation: Level::default(),
         })
     }
 
@@ -128,11 +132,11 @@ impl Gateways {
             let give_up_at = state.away_since + state.patience(self.away_max);
             let turn = state.whose_turn();
             sleep_until(state.gateways[turn].not_before.min(give_up_at)).await;
-            if Instant::now() >= give_up_at {
+            if now() >= give_up_at {
                 return Err(state.no_gateway());
             }
-            let generation = *self.generation.borrow();
-            match state.gateways[turn].connect(&self.bearer, turn, generation).await {
+            let generation = self.generation.get();
+            match state.gateways[turn].connect(self, turn, generation).await {
                 Ok(link) => state.link = Some(link),
                 Err(trouble) => state.failed(turn, trouble, Duration::ZERO),
             }
@@ -162,13 +166,13 @@ impl Gateways {
         tracing::info!(gateway = link.address, reason = refusal.message, "gave up a gateway");
         if link.works.load(Ordering::Relaxed) {
             state.has_worked = true;
-            state.away_since = Instant::now();
+            state.away_since = now();
             state.gateways[link.gateway].failures = 0;
         }
         let pause = refusal.retry_after.unwrap_or_default();
         state.failed(link.gateway, refusal.message, pause);
         state.link = None;
-        self.generation.send_modify(|generation| *generation += 1);
+        self.generation.raise();
         Ok(())
     }
 
@@ -178,13 +182,12 @@ impl Gateways {
         link: &Link,
         call: impl Future<Output = Result<T, Status>>,
     ) -> Result<T, Status> {
-        let mut generation = self.generation.subscribe();
         tokio::select! {
-            done = call => done,
-            // The sender lives as long as we do.
-            _ = generation.wait_for(|now| *now != link.generation) => {
+            biased;
+            _ = self.generation.above(link.generation) => {
                 Err(Status::unavailable("another stream has lost this gateway"))
             }
+            done = call => done,
         }
     }
 }
@@ -225,7 +228,7 @@ impl State {
 
     /// The gateway that may be tried soonest; in turn, where several may.
     fn whose_turn(&self) -> usize {
-        let (now, count) = (Instant::now(), self.gateways.len());
+        let (now, count) = (now(), self.gateways.len());
         (0..count)
             .map(|offset| (self.next + offset) % count)
             .min_by_key(|index| self.gateways[*index].not_before.max(now))
@@ -235,7 +238,7 @@ impl State {
     fn failed(&mut self, index: usize, trouble: String, pause: Duration) {
         let gateway = &mut self.gateways[index];
         gateway.trouble = trouble;
-        gateway.not_before = Instant::now() + pause.max(back_off(gateway.failures));
+        gateway.not_before = now() + pause.max(back_off(gateway.failures));
         gateway.failures += 1;
         self.next = (index + 1) % self.gateways.len();
     }
@@ -243,7 +246,7 @@ impl State {
     fn no_gateway(&self) -> Error {
         let mut tried: Vec<_> = self.gateways.iter().map(Gateway::tried).collect();
         tried.sort_by(|a, b| a.address.cmp(&b.address));
-        Error::NoGateway { seconds: self.away_since.elapsed().as_secs(), tried }
+        Error::NoGateway { seconds: since(self.away_since).as_secs(), tried }
     }
 }
 
@@ -256,13 +259,19 @@ fn back_off(failures: u32) -> Duration {
 impl Gateway {
     async fn connect(
         &self,
-        bearer: &Bearer,
+        gateways: &Gateways,
         gateway: usize,
         generation: u64,
     ) -> Result<Link, String> {
         let client = async || -> Result<Client, String> {
-            let channel = self.endpoint.connect().await.map_err(|error| root_cause(&error))?;
-            let client = FlightServiceClient::with_interceptor(channel, bearer.clone())
+            let wire = match &gateways.dial {
+                Some(dial) => Wire::Other(dial.dial(&self.address).await?),
+                None => {
+                    let connected = self.endpoint.connect().await;
+                    Wire::Network(connected.map_err(|error| root_cause(&error))?)
+                }
+            };
+            let client = FlightServiceClient::with_interceptor(wire, gateways.bearer.clone())
                 .max_decoding_message_size(limits::WIRE_BYTES_MAX + ENVELOPE_BYTES_MAX);
             Ok(client)
         };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use caudal_runtime::time::{Instant, now, timeout_at};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 use super::error::Error;
 
@@ -22,7 +22,7 @@ struct Facts {
 
 impl Default for Known {
     fn default() -> Self {
-        let facts = Facts { waiting_for: vec![], since: Instant::now(), end: None };
+        let facts = Facts { waiting_for: vec![], since: now(), end: None };
         Self(watch::Sender::new(facts))
     }
 }
@@ -33,7 +33,7 @@ impl Known {
             let is_news = facts.waiting_for != waiting_for;
             if is_news {
                 facts.waiting_for = waiting_for;
-                facts.since = Instant::now();
+                facts.since = now();
             }
             is_news
         });
@@ -78,17 +78,17 @@ mod tests {
     #[tokio::test]
     async fn what_lasts_is_told_and_what_passes_is_not() {
         let known = Known::default();
-        let started = Instant::now();
+        let started = now();
         known.waits_for(words("a worker"));
         let told = known.waits_for_other_than(&[]).await.unwrap();
         assert_eq!(told, words("a worker"));
-        assert!(started.elapsed() >= SETTLED);
+        assert!(caudal_runtime::time::since(started) >= SETTLED);
 
         let passing = async {
             known.waits_for(words("the broker"));
-            tokio::time::sleep(SETTLED / 20).await;
+            caudal_runtime::time::sleep(SETTLED / 20).await;
             known.waits_for(told.clone());
-            tokio::time::sleep(SETTLED / 20).await;
+            caudal_runtime::time::sleep(SETTLED / 20).await;
             known.waits_for(vec![]);
         };
         let (now, ()) = tokio::join!(known.waits_for_other_than(&told), passing);

@@ -9,6 +9,7 @@ mod error;
 mod flight;
 mod gateways;
 mod known;
+mod line;
 mod put;
 mod refusal;
 mod settings;
@@ -25,8 +26,8 @@ use caudal_core::protocol::{
     SessionsReply, StreamCommand,
 };
 use caudal_core::{QueryId, SessionId, Source, TableFragment, TableId, limits, schema, wire};
+use caudal_runtime::time::timeout;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use self::answer::RemoteAnswer;
 use self::gateways::{Gateways, Reply};
@@ -36,6 +37,7 @@ use crate::task::Task;
 use crate::{Answer, Service};
 
 pub use self::error::{Error, Tried};
+pub use self::line::{Dial, Line};
 pub use self::refusal::Refusal;
 pub use self::settings::Settings;
 

@@ -50,6 +50,7 @@ impl Put {
         while !(has_ended && self.unacked.is_empty()) {
             let has_room = !has_ended && self.unacked.len() < PUT_WINDOW_FRAGMENTS;
             tokio::select! {
+                biased;
                 ack = acks.message() => {
                     let ack = ack?.ok_or_else(|| Status::unavailable("it ended a stream too soon"))?;
                     acked += self.take_ack(&ack, acked)?;

@@ -1,5 +1,6 @@
 //! Where the gateways of a cluster are, and how to be let in.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_core::limits;
@@ -9,6 +10,7 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use tonic::{Request, Status};
 
 use super::error::Error;
+use super::line::Dial;
 use super::refusal::root_cause;
 
 /// How to reach a cluster.
@@ -21,6 +23,8 @@ pub struct Settings {
     pub ca_pem: Option<Vec<u8>>,
     /// How long to go on without any gateway.
     pub away_max: Duration,
+    /// Instead of the network: for simulations.
+    pub dial: Option<Arc<dyn Dial>>,
 }
 
 const PORT_DEFAULT: u16 = 7070;
@@ -38,7 +42,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
 impl Settings {
     pub fn new(gateways: Vec<String>) -> Self {
         let away_max = Duration::from_secs(limits::GATEWAY_AWAY_SECONDS_MAX);
-        Self { gateways, token: None, ca_pem: None, away_max }
+        Self { gateways, token: None, ca_pem: None, away_max, dial: None }
     }
 
     pub fn bearer(&self) -> Result<Bearer, Error> {

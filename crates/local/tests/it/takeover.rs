@@ -19,7 +19,6 @@ use caudal_local::{Error, InProcess};
 use caudal_planner::SessionPlan;
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::harness::{Answer, Run, Table, compare, plain, upload};
@@ -163,7 +162,7 @@ impl Cluster {
                 worker: format!("worker-{number}"),
                 spread_ms: 3,
             }),
-            stop: watch::Sender::new(false).subscribe(),
+            stop: caudal_runtime::Level::default(),
             alone: Arc::default(),
         };
         AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))

@@ -94,7 +94,8 @@ async fn run(
     let stage = completion.stage;
     let (sender, mut receiver) = mpsc::channel(OUTPUT_AHEAD);
     let engine = Arc::clone(&worker.engine);
-    let running = tokio::spawn(async move { engine.complete(completion, sender).await });
+    let running =
+        caudal_runtime::task::spawn(async move { engine.complete(completion, sender).await });
     let attempt = worker.new_attempt();
     while let Some(StageOutput { to: destination, number, end, batches }) = receiver.next().await {
         let queue = queue_of(worker, destination);

@@ -17,6 +17,7 @@ use std::time::Duration;
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{ShardId, limits};
 use caudal_failpoint as failpoint;
+use caudal_runtime::time;
 use futures::FutureExt;
 
 use crate::shard::owner::Owner;
@@ -28,26 +29,27 @@ pub async fn serve(worker: &Worker, id: ShardId) -> Result<(), Error> {
     let queue = worker.queues.shard(id);
     let mut consumer = worker.broker.consume(&queue, limits::PREFETCH_MESSAGES).await?;
     let first = tokio::select! {
-        first = consumer.next() => first?,
+        biased;
         () = worker.stopped() => None,
+        first = consumer.next() => first?,
     };
     let Some(first) = first else { return Ok(()) };
     let mut owner = Owner::take_over(worker, id, first.redelivered).await?;
     owner.take(with_those_waiting(first, consumer.as_mut())?, consumer.as_ref()).await?;
-    let mut renew = tokio::time::interval(Duration::from_secs(limits::BATON_RENEW_SECONDS));
-    renew.tick().await;
+    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
     loop {
         tokio::select! {
+            biased;
+            () = worker.stopped() => return Ok(()),
+            () = renew.tick() => owner.renew_baton(),
+            Some(ended) = owner.outputs.join_next() => {
+                owner.output_ended(ended.map_err(Error::Panicked)??);
+            }
             delivery = consumer.next() => {
                 let Some(delivery) = delivery? else { return Ok(()) };
                 let group = with_those_waiting(delivery, consumer.as_mut())?;
                 owner.take(group, consumer.as_ref()).await?;
             }
-            Some(ended) = owner.outputs.join_next() => {
-                owner.output_ended(ended.map_err(Error::Panicked)??);
-            }
-            _ = renew.tick() => owner.renew_baton(),
-            () = worker.stopped() => return Ok(()),
         }
         if let Some(baton) = owner.give_up_baton() {
             failpoint::hit("shard.published");
@@ -62,7 +64,7 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
     let mut hasher = DefaultHasher::new();
     (&durable.worker, &durable.objects.session, id).hash(&mut hasher);
     let delay_ms = hasher.finish() % durable.spread_ms;
-    tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+    time::sleep(Duration::from_millis(delay_ms)).await;
 }
 
 /// What has arrived already is taken together with the first: one record, one write, for all.

@@ -8,6 +8,7 @@ use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits};
 use caudal_engine::{Shard, Taken};
 use caudal_failpoint as failpoint;
 use caudal_journal::{Committed, Journal, Loader, Record as LogRecord, committed};
+use caudal_runtime::task;
 use tokio::task::JoinSet;
 use tracing::info;
 
@@ -114,7 +115,8 @@ impl Owner {
             self.publish_early(early);
         }
         for (stage, output) in outputs {
-            self.outputs.spawn(complete::publish(self.worker.clone(), stage, output));
+            let publishing = complete::publish(self.worker.clone(), stage, output);
+            task::spawn_on(&mut self.outputs, publishing);
         }
     }
 
@@ -205,7 +207,7 @@ impl Owner {
     pub fn renew_baton(&mut self) {
         if self.baton.is_some() {
             let (worker, queue) = (self.worker.clone(), self.worker.queues.shard(self.shard.id));
-            self.outputs.spawn(async move {
+            task::spawn_on(&mut self.outputs, async move {
                 worker.broker.send(&queue, Message::Baton).await?;
                 Ok(OutputEvent::Other)
             });
@@ -236,7 +238,7 @@ impl Owner {
 
     fn publish_early(&mut self, early: EarlyAnswer) {
         let (worker, shard) = (self.worker.clone(), self.shard.id);
-        self.outputs.spawn(complete::publish_early(worker, shard, early));
+        task::spawn_on(&mut self.outputs, complete::publish_early(worker, shard, early));
     }
 
     async fn run_complete_stages(&mut self) -> Result<(), Error> {
@@ -246,7 +248,8 @@ impl Owner {
                     failpoint::hit("shard.complete");
                     self.running.insert(completion.stage);
                     let (worker, shard) = (self.worker.clone(), self.shard.id);
-                    self.outputs.spawn(complete::run_and_publish(worker, shard, completion));
+                    let running = complete::run_and_publish(worker, shard, completion);
+                    task::spawn_on(&mut self.outputs, running);
                 }
                 Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await?,
             }
@@ -266,8 +269,8 @@ impl Owner {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let state_bytes = self.shard.gathered_bytes() as u64;
         let size = journal.size();
-        let is_long =
-            size.entries >= limits::SNAPSHOT_RECORDS && size.entries_bytes >= state_bytes / 2;
+        let records = failpoint::knob("snapshot_records", limits::SNAPSHOT_RECORDS as usize) as u64;
+        let is_long = size.entries >= records && size.entries_bytes >= state_bytes / 2;
         if !is_long || !self.running.is_empty() || state_bytes > limits::SNAPSHOT_BYTES_MAX {
             return Ok(());
         }

@@ -1,0 +1,33 @@
+//! What a simulation changes in the code that it runs, on its own thread: a defect that it has to find,
+//! and bounds so small that tiny data reaches them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+thread_local! {
+    static MUTANT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static KNOBS: RefCell<BTreeMap<&'static str, RangeInclusive<usize>>> =
+        const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Switches a deliberate defect on, for this thread.
+pub fn set_mutant(name: Option<&'static str>) {
+    MUTANT.set(name);
+}
+
+/// Bounds for this thread, by their names; others stay as they are.
+pub fn set_knobs(knobs: impl IntoIterator<Item = (&'static str, RangeInclusive<usize>)>) {
+    KNOBS.set(knobs.into_iter().collect());
+}
+
+/// Whether a simulation has switched on a deliberate defect, which it then has to find.
+pub fn mutant(name: &'static str) -> bool {
+    MUTANT.get() == Some(name)
+}
+
+/// A bound; a simulation may draw a smaller one each time it is asked for.
+pub fn knob(name: &'static str, bound: usize) -> usize {
+    let range = KNOBS.with_borrow(|knobs| knobs.get(name).cloned());
+    range.map_or(bound, fastrand::usize)
+}
