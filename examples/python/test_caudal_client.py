@@ -45,6 +45,13 @@ def rows_without_columns_and_row_numbers(gateways):
     assert caudal_client.run(gateways, tables, last).to_pylist() == [{"name": "game 1233"}]
 
 
+def everything_is_sent_before_anything_is_read(gateways):
+    """Far more batches than any queue or window holds, and as many to read in the end."""
+    rows = 60_000
+    answer = caudal_client.run(gateways, {"games": games(rows)}, "SELECT price FROM games")
+    assert sorted(answer["price"].to_pylist()) == [row / 4 for row in range(rows)]
+
+
 def a_mistake_is_told(gateways):
     try:
         caudal_client.run(gateways, {"games": games(1)}, "SELECT prise FROM games")
@@ -69,6 +76,7 @@ def main():
         answers_are_right,
         an_order_survives,
         rows_without_columns_and_row_numbers,
+        everything_is_sent_before_anything_is_read,
         a_mistake_is_told,
         a_dead_gateway_is_passed_by,
     ]

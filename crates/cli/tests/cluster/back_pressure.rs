@@ -1,7 +1,7 @@
 //! A fast client and workers that do nothing: the client waits, and nobody's memory grows.
 //!
 //! What waits is bounded by windows and queues, not by the size of the upload. For the 2 GB of the
-//! requirement: `CAUDAL_SCALE=1.8 cargo test -p caudal-cli --test cluster back_pressure -- --nocapture`.
+//! requirement: `CAUDAL_SCALE=0.6 cargo test -p caudal-cli --test cluster back_pressure -- --nocapture`.
 
 use std::time::{Duration, Instant};
 

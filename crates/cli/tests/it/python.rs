@@ -33,5 +33,5 @@ fn a_pyarrow_client_uploads_asks_and_is_answered() {
     let (stdout, stderr) =
         (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{stdout}\n{stderr}");
-    assert_eq!(stdout.matches(": ok\n").count(), 5, "{stdout}");
+    assert_eq!(stdout.matches(": ok\n").count(), 6, "{stdout}");
 }
