@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::cluster::args::{DownArgs, GatewayArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs};
+use crate::cluster::args::{
+    DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs,
+};
 use crate::output::Format;
 
 /// SQL over CSV tables, exact whatever dies.
@@ -35,6 +37,7 @@ pub enum Command {
     Clients(ClientsArgs),
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
+    Monitor(MonitorArgs),
 }
 
 /// Generate small data for every suite, answer all their questions, check every answer

@@ -130,6 +130,12 @@ impl From<caudal_csv::Error> for Failed {
     }
 }
 
+impl From<caudal_monitor::Error> for Failed {
+    fn from(error: caudal_monitor::Error) -> Self {
+        Failed::usage(error.code(), &error).hint(error.hint())
+    }
+}
+
 impl From<caudal_suite::Error> for Failed {
     fn from(error: caudal_suite::Error) -> Self {
         Failed::usage(error.code(), with_source(&error)).hint(error.hint())

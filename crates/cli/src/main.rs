@@ -33,7 +33,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let command = Caudal::parse().command;
     // Whoever runs a cluster leaves in order instead.
-    if !matches!(command, Command::Worker(_) | Command::Gateway(_) | Command::Up(_)) {
+    let leaves_in_order = matches!(
+        command,
+        Command::Worker(_) | Command::Gateway(_) | Command::Monitor(_) | Command::Up(_)
+    );
+    if !leaves_in_order {
         interrupt::watch();
     }
     let done = match command {
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Command::Clients(args) => commands::clients::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
+        Command::Monitor(args) => commands::monitor::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,6 +20,9 @@ pub struct NodeArgs {
     /// Where sessions and journals are kept, shared by all nodes: a directory, or s3://bucket/prefix
     #[arg(long, value_name = "STORE")]
     pub store: String,
+    /// The folder of a cluster that is watched by monitors: with the cluster file and its secret
+    #[arg(long, value_name = "DIR")]
+    pub cluster: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -79,10 +82,27 @@ pub struct GatewayArgs {
     pub tls_key: Option<PathBuf>,
 }
 
+/// Watch over the nodes of a cluster, and bring back those that die
+///
+/// Monitors ask every node, each other included, whether it lives. The highest of those that live leads, and
+/// starts again what does not answer: on this machine, by the cluster file.
+#[derive(Args)]
+#[command(after_help = "Example:
+  caudal monitor --name monitor-1 --cluster /srv/caudal/cluster")]
+pub struct MonitorArgs {
+    /// The name of this monitor in the cluster file
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// The cluster's folder, with the cluster file and its secret
+    #[arg(long, value_name = "DIR")]
+    pub cluster: PathBuf,
+}
+
 /// Run a whole cluster on this machine
 ///
-/// Starts gateways and workers, and a RabbitMQ of their own unless --broker names one. Runs until
-/// Ctrl-C; with --detach it goes on by itself until `caudal down`.
+/// Starts gateways, workers and monitors, and a RabbitMQ of their own unless --broker names one. Any
+/// of them but RabbitMQ may be killed: as long as one monitor lives, all come back. Runs until Ctrl-C;
+/// with --detach it goes on by itself until `caudal down`.
 #[derive(Args)]
 #[command(after_help = "Examples:
   caudal up --workers 4
@@ -95,6 +115,9 @@ pub struct UpArgs {
     /// How many gateways
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub gateways: u32,
+    /// How many monitors; without any, nobody brings back what dies
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=9))]
+    pub monitors: u32,
     /// The port of the first gateway; the others have the next ones
     #[arg(long, default_value_t = 7070)]
     pub port: u16,
@@ -124,6 +147,8 @@ pub struct UpArgs {
 }
 
 /// Show the nodes of a cluster on this machine
+///
+/// Who runs, who leads, how often each has been brought back.
 #[derive(Args)]
 pub struct StatusArgs {
     #[command(flatten)]
@@ -132,7 +157,8 @@ pub struct StatusArgs {
 
 /// Stop a cluster on this machine
 ///
-/// Every node is told to leave and has some seconds to do so; then it is killed.
+/// First nothing is brought back any more. Then every node is told to leave and has some seconds to do
+/// so; then it is killed.
 #[derive(Args)]
 pub struct DownArgs {
     #[command(flatten)]

@@ -7,7 +7,10 @@ use caudal_broker::Broker;
 use caudal_broker::rabbitmq::{self, RabbitBroker};
 use caudal_core::Coded;
 use caudal_journal::Store;
+use caudal_monitor::folder::Folder;
+use caudal_monitor::health::Heart;
 use caudal_runtime::Level;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -48,6 +51,15 @@ pub fn stop_signal() -> Level {
         });
     });
     stop
+}
+
+/// Takes this node's place in the cluster that watches it, if there is one, and beats from the runtime
+/// that does its work.
+pub fn take_place(args: &NodeArgs, runtime: &Runtime) -> Result<Option<Heart>, Failed> {
+    let Some(path) = &args.cluster else { return Ok(None) };
+    let heart = Heart::start(&Folder::new(path), &args.name)?;
+    runtime.spawn(heart.clone().beat());
+    Ok(Some(heart))
 }
 
 pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {

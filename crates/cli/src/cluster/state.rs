@@ -1,21 +1,19 @@
-//! The folder of a cluster on this machine.
+//! What a cluster on this machine consists of: the file that `up` writes and monitors read. Its folder is
+//! described in `caudal_monitor::folder`; beside that it has
 //!
 //! ```text
-//! cluster.json       what the cluster consists of, and the processes it runs as
-//! store/             sessions and journals, unless they are kept elsewhere
-//! broker/            the private RabbitMQ, if it has one
-//! logs/<node>.log    what each node says
+//! store/      sessions and journals, unless they are kept elsewhere
+//! broker/     the private RabbitMQ, if it has one
 //! ```
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use caudal_monitor::folder::{CLUSTER_FILE, Folder};
+use caudal_monitor::members::{Member, Members, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::process::Process;
 use crate::error::Failed;
-
-const FILE: &str = "cluster.json";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cluster {
@@ -23,7 +21,11 @@ pub struct Cluster {
     pub store: String,
     /// The private RabbitMQ.
     pub rabbitmq: Option<PrivateBroker>,
-    pub nodes: Vec<Node>,
+    #[serde(flatten)]
+    pub members: Members,
+    /// Where all of this was found.
+    #[serde(skip)]
+    path: PathBuf,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,73 +33,70 @@ pub struct PrivateBroker {
     pub folder: PathBuf,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Node {
-    pub name: String,
-    pub role: Role,
-    /// What `caudal` is called with to be this node.
-    pub arguments: Vec<String>,
-    /// Where clients connect, for a gateway.
-    pub listen: Option<String>,
-    pub process: Process,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    Gateway,
-    Worker,
-}
-
-impl std::fmt::Display for Role {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Role::Gateway => "gateway",
-            Role::Worker => "worker",
-        })
-    }
-}
-
 impl Cluster {
+    /// One without nodes, in this folder.
+    pub fn new(broker: String, store: String, folder: &Folder) -> Self {
+        let path = folder.path().to_path_buf();
+        Self { broker, store, rabbitmq: None, members: Members::default(), path }
+    }
+
+    pub fn folder(&self) -> Folder {
+        Folder::new(&self.path)
+    }
+
+    pub fn nodes(&self, role: Role) -> impl Iterator<Item = &Member> {
+        self.members.nodes.iter().filter(move |node| node.role == role)
+    }
+
     pub fn gateways(&self) -> String {
-        let gateways: Vec<&str> = self.nodes.iter().filter_map(|n| n.listen.as_deref()).collect();
+        let nodes = self.members.nodes.iter();
+        let gateways: Vec<&str> = nodes.filter_map(|node| node.listen.as_deref()).collect();
         gateways.join(",")
     }
 
-    pub fn load(folder: &Path) -> Result<Option<Self>, Failed> {
-        let file = folder.join(FILE);
+    /// Whether a process of any node is there.
+    pub fn is_running(&self) -> bool {
+        let folder = self.folder();
+        self.members.nodes.iter().any(|node| !folder.processes(&node.name).is_empty())
+    }
+
+    pub fn load(path: &Path) -> Result<Option<Self>, Failed> {
+        let file = path.join(CLUSTER_FILE);
         match fs::read(&file) {
-            Ok(json) => serde_json::from_slice(&json).map(Some).map_err(|error| {
-                Failed::usage("CDL-6021", format!("{} cannot be read: {error}", file.display()))
-            }),
+            Ok(json) => match serde_json::from_slice::<Self>(&json) {
+                Ok(cluster) => Ok(Some(Self { path: path.to_path_buf(), ..cluster })),
+                Err(error) => {
+                    let message = format!("{} cannot be read: {error}", file.display());
+                    Err(Failed::usage("CDL-6021", message))
+                }
+            },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(&file, &error)),
+            Err(error) => Err(unusable(&file, &error)),
         }
     }
 
     /// Whole or not at all: another `caudal` may be reading it.
-    pub fn save(&self, folder: &Path) -> Result<(), Failed> {
-        let (file, new) = (folder.join(FILE), folder.join("cluster.json.new"));
+    pub fn save(&self) -> Result<(), Failed> {
+        let (file, new) = (self.path.join(CLUSTER_FILE), self.path.join("cluster.json.new"));
         let json = serde_json::to_vec_pretty(self).expect("a cluster is plain data");
         fs::write(&new, json)
             .and_then(|()| fs::rename(&new, &file))
-            .map_err(|error| unreadable(&file, &error))
+            .map_err(|error| unusable(&file, &error))
     }
 
     /// Forgets the cluster; logs stay.
-    pub fn remove(folder: &Path) -> Result<(), Failed> {
-        let file = folder.join(FILE);
-        fs::remove_file(&file).map_err(|error| unreadable(&file, &error))
+    pub fn remove(&self) -> Result<(), Failed> {
+        let file = self.path.join(CLUSTER_FILE);
+        fs::remove_file(&file).map_err(|error| unusable(&file, &error))
     }
 }
 
 /// The cluster's folder, as an absolute path: its processes may live elsewhere.
-pub fn make_folder(folder: &Path) -> Result<PathBuf, Failed> {
-    fs::create_dir_all(folder.join("logs"))
-        .and_then(|()| folder.canonicalize())
-        .map_err(|error| unreadable(folder, &error))
+pub fn make_folder(path: &Path) -> Result<Folder, Failed> {
+    let made = fs::create_dir_all(path).and_then(|()| path.canonicalize());
+    made.map(Folder::new).map_err(|error| unusable(path, &error))
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
+pub fn unusable(path: &Path, error: &std::io::Error) -> Failed {
     Failed::usage("CDL-6020", format!("cannot use {}: {error}", path.display()))
 }

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_core::Coded;
+use caudal_monitor::Process;
+use caudal_monitor::limits::LAUNCH_MS;
+use caudal_monitor::members::{Member, Role};
 use rustix::process::Signal;
 
 use crate::Done;
 use crate::cluster::args::DownArgs;
-use crate::cluster::state::Cluster;
+use crate::cluster::state::{Cluster, unusable};
 use crate::commands::status;
 use crate::error::Failed;
 
@@ -17,29 +20,48 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 pub fn run(args: DownArgs) -> Done {
     let cluster = status::load(&args.place)?;
-    stop(&cluster);
+    stop(&cluster)?;
     if let Some(broker) = &cluster.rabbitmq {
         let mut rabbit = PrivateRabbit::find(&broker.folder)
             .map_err(|error| Failed::usage(error.code(), &error))?;
         crate::local::runtime(1)?.block_on(rabbit.stop());
     }
-    Cluster::remove(&args.place.dir)?;
-    eprintln!("stopped {} nodes", cluster.nodes.len());
+    cluster.remove()?;
+    eprintln!("stopped {} nodes", cluster.members.nodes.len());
     Ok(())
 }
 
-/// Tells all nodes to leave, and kills those that do not.
-pub fn stop(cluster: &Cluster) {
-    for node in &cluster.nodes {
-        node.process.signal(Signal::TERM);
-        // A frozen one hears nothing.
-        node.process.signal(Signal::CONT);
+/// Sees to it that nothing is started any more; then tells all nodes to leave, the monitors first, and kills
+/// those that do not.
+pub fn stop(cluster: &Cluster) -> Done {
+    let folder = cluster.folder();
+    folder.stop_launches().map_err(|error| unusable(folder.path(), &error))?;
+    let is_monitor = |node: &&Member| node.role == Role::Monitor;
+    let (monitors, others): (Vec<_>, Vec<_>) = cluster.members.nodes.iter().partition(is_monitor);
+    for nodes in [monitors, others] {
+        leave(cluster, &nodes);
     }
-    for node in &cluster.nodes {
-        if !node.process.wait(PATIENCE) {
-            eprintln!("{} did not leave: killed", node.name);
-            node.process.signal(Signal::KILL);
-            node.process.wait(PATIENCE);
+    Ok(())
+}
+
+fn leave(cluster: &Cluster, nodes: &[&Member]) {
+    let mut leaving: Vec<(&str, Process)> = vec![];
+    for node in nodes {
+        // Whoever was launching it when we came has written down what it started, once it lets go.
+        let patience = Duration::from_millis(LAUNCH_MS);
+        let _lock = cluster.folder().launch_lock(&node.name, patience);
+        for process in cluster.folder().processes(&node.name) {
+            process.signal(Signal::TERM);
+            // A frozen one hears nothing.
+            process.signal(Signal::CONT);
+            leaving.push((&node.name, process));
+        }
+    }
+    for (name, process) in leaving {
+        if !process.wait(PATIENCE) {
+            eprintln!("{name} did not leave: killed");
+            process.signal(Signal::KILL);
+            process.wait(PATIENCE);
         }
     }
 }

@@ -8,7 +8,7 @@ use caudal_gateway::{Owner, Settings, TlsFiles, serve};
 
 use crate::Done;
 use crate::cluster::args::GatewayArgs;
-use crate::cluster::nodes::{connect, start_log, stop_signal};
+use crate::cluster::nodes::{connect, start_log, stop_signal, take_place};
 use crate::error::Failed;
 use crate::local::runtime;
 
@@ -28,12 +28,18 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let runtime = runtime(THREADS)?;
+    let heart = take_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let told = async move {
             stop.above(0).await;
         };
-        let served = serve(settings, broker, store, told, |_| {}).await;
+        let bound = |_| {
+            if let Some(heart) = &heart {
+                heart.is_ready();
+            }
+        };
+        let served = serve(settings, broker, store, told, bound).await;
         served.map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))
     })
 }

@@ -8,6 +8,7 @@ pub mod down;
 pub mod explain;
 pub mod gateway;
 pub mod generate;
+pub mod monitor;
 pub mod query;
 pub mod run;
 pub mod sessions;

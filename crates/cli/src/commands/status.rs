@@ -1,8 +1,13 @@
 //! `caudal status`: the nodes of a cluster on this machine.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
+use caudal_monitor::ask::ask;
+use caudal_monitor::members::{Member, Role};
+use caudal_monitor::wire::{Health, NodeState};
+use caudal_monitor::{NodeId, Process};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
@@ -11,12 +16,16 @@ use crate::cluster::args::{PlaceArgs, StatusArgs};
 use crate::cluster::state::Cluster;
 use crate::error::{Exit, Failed};
 
+/// What nodes have to answer, one that is busy included.
+const PATIENCE: Duration = Duration::from_millis(900);
+
 pub fn run(args: StatusArgs) -> Done {
     let cluster = load(&args.place)?;
-    writeln!(std::io::stdout().lock(), "{}", table(&cluster))?;
-    let lost = cluster.nodes.iter().filter(|node| !node.process.is_alive()).count();
+    let status = Status::of_all(&cluster)?;
+    writeln!(std::io::stdout().lock(), "{}", status.table(&cluster))?;
+    let lost = status.nodes.iter().filter(|node| node.state != "up").count();
     if lost > 0 {
-        let message = format!("{lost} of {} nodes are gone", cluster.nodes.len());
+        let message = format!("{lost} of {} nodes are not up", status.nodes.len());
         return Err(Failed::new(Exit::QueryFailed, "CDL-6025", message));
     }
     Ok(())
@@ -29,30 +38,84 @@ pub fn load(place: &PlaceArgs) -> Result<Cluster, Failed> {
     })
 }
 
-pub fn table(cluster: &Cluster) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    table.set_header(["node", "role", "state", "address", "pid", "uptime", "memory"]);
-    for node in &cluster.nodes {
-        let process = node.process;
-        let alive = process.is_alive();
-        let memory = process.resident_bytes().filter(|_| alive);
-        table.add_row([
-            node.name.clone(),
-            node.role.to_string(),
-            if alive { "up" } else { "gone" }.to_string(),
-            node.listen.clone().unwrap_or_default(),
-            process.pid.to_string(),
-            process.uptime().filter(|_| alive).map(duration).unwrap_or_default(),
-            memory.map(|bytes| format!("{} MB", bytes / 1_000_000)).unwrap_or_default(),
-        ]);
+/// How a cluster is, as its nodes and this machine say.
+pub struct Status {
+    pub nodes: Vec<NodeStatus>,
+    /// Whom all monitors that answer follow.
+    pub leader: Option<NodeId>,
+}
+
+pub struct NodeStatus {
+    pub member: Member,
+    pub state: &'static str,
+    pub process: Option<Process>,
+    pub restarts: u32,
+}
+
+impl Status {
+    pub fn of_all(cluster: &Cluster) -> Result<Self, Failed> {
+        let all: Vec<&Member> = cluster.members.nodes.iter().collect();
+        Self::of(cluster, &all)
     }
-    for column in [4, 5, 6] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+
+    pub fn of(cluster: &Cluster, nodes: &[&Member]) -> Result<Self, Failed> {
+        let secret = cluster.folder().secret()?;
+        let answers = ask(nodes, &secret, PATIENCE)?;
+        let monitors = nodes.iter().filter(|node| node.role == Role::Monitor);
+        let mut leaders = monitors.filter_map(|node| Some(answers.get(&node.id)?.leader));
+        let first = leaders.next().flatten();
+        let leader = first.filter(|first| leaders.all(|leader| leader == Some(*first)));
+        let nodes = nodes.iter().map(|node| NodeStatus::of(cluster, node, &answers)).collect();
+        Ok(Self { nodes, leader })
+    }
+
+    pub fn table(&self, cluster: &Cluster) -> String {
+        let mut table = Table::new();
+        table.load_style(NOTHING);
+        let header = ["node", "role", "state", "address", "pid", "uptime", "restarts", "memory"];
+        table.set_header(header);
+        for node in &self.nodes {
+            let member = &node.member;
+            let leads = self.leader == Some(member.id);
+            let process = node.process;
+            let memory = process.and_then(Process::resident_bytes);
+            table.add_row([
+                member.name.clone(),
+                if leads { "monitor, leads".to_string() } else { member.role.to_string() },
+                node.state.to_string(),
+                member.listen.clone().unwrap_or_default(),
+                process.map(|process| process.pid.to_string()).unwrap_or_default(),
+                process.and_then(Process::uptime).map(duration).unwrap_or_default(),
+                node.restarts.to_string(),
+                memory.map(|bytes| format!("{} MB", bytes / 1_000_000)).unwrap_or_default(),
+            ]);
         }
+        for column in 4..header.len() {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        format!("{table}\nbroker {}\nstore  {}", cluster.broker, cluster.store)
     }
-    format!("{table}\nbroker {}\nstore  {}", cluster.broker, cluster.store)
+}
+
+impl NodeStatus {
+    fn of(cluster: &Cluster, member: &Member, answers: &BTreeMap<NodeId, Health>) -> Self {
+        let folder = cluster.folder();
+        let process = folder.processes(&member.name).first().copied();
+        let given_up = answers.values().any(|health| health.given_up.contains(&member.id));
+        let state = match answers.get(&member.id).map(|health| health.state) {
+            Some(NodeState::Running) => "up",
+            Some(NodeState::Starting) => "starting",
+            Some(NodeState::Stuck) => "stuck",
+            None if given_up => "given up",
+            None if process.is_some_and(Process::is_frozen) => "frozen",
+            None if process.is_some() => "silent",
+            None => "gone",
+        };
+        let launches = folder.launched(&member.name).map_or(0, |launched| launched.launches);
+        Self { member: member.clone(), state, process, restarts: launches.saturating_sub(1) }
+    }
 }
 
 fn duration(duration: Duration) -> String {

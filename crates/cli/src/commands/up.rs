@@ -1,74 +1,83 @@
 //! `caudal up`: a whole cluster on this machine.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
 use caudal_core::Coded;
+use caudal_monitor::launch::{Outcome, process::launch};
+use caudal_monitor::members::{Member, Role};
+use caudal_runtime::Level;
 
 use crate::Done;
 use crate::cluster::args::UpArgs;
+use crate::cluster::members::plan;
 use crate::cluster::nodes::stop_signal;
-use crate::cluster::process::Process;
-use crate::cluster::state::{Cluster, Node, PrivateBroker, Role, make_folder};
-use crate::commands::{down, status};
+use crate::cluster::state::{Cluster, PrivateBroker, make_folder};
+use crate::commands::down;
+use crate::commands::status::Status;
 use crate::error::Failed;
 
 /// How long nodes have to be ready.
 const READY: Duration = Duration::from_secs(30);
 /// How often a cluster in the foreground is looked at.
 const LOOK: Duration = Duration::from_millis(500);
+/// Lines of its log that a node which does not start is quoted with.
+const LAST_WORDS: usize = 3;
 
 pub fn run(args: UpArgs) -> Done {
     let stop = stop_signal();
     let folder = make_folder(&args.place.dir)?;
-    refuse_second(&folder)?;
+    refuse_second(folder.path())?;
+    folder.prepare()?;
     let runtime = crate::local::runtime(1)?;
     let rabbit = match &args.broker {
         Some(_) => None,
         None => {
             eprintln!("starting a private RabbitMQ ...");
             let lifetime = if args.detach { Lifetime::Detached } else { Lifetime::Ours };
-            let started = runtime.block_on(PrivateRabbit::start(&folder.join("broker"), lifetime));
+            let place = folder.path().join("broker");
+            let started = runtime.block_on(PrivateRabbit::start(&place, lifetime));
             Some(started.map_err(|error| {
                 Failed::usage(error.code(), &error)
                     .hint("or name a broker with --broker".to_string())
             })?)
         }
     };
-    let mut cluster = Cluster {
-        broker: args.broker.clone().or(rabbit.as_ref().map(PrivateRabbit::url)).unwrap_or_default(),
-        store: args.store.clone().unwrap_or_else(|| folder.join("store").display().to_string()),
-        rabbitmq: rabbit.as_ref().map(|_| PrivateBroker { folder: folder.join("broker") }),
-        nodes: vec![],
-    };
-    let started =
-        start_nodes(&mut cluster, &args, &folder).and_then(|()| wait_ready(&cluster, &folder));
-    if let Err(failed) = started {
-        down::stop(&cluster);
+    let broker = args.broker.clone().or(rabbit.as_ref().map(PrivateRabbit::url));
+    let own_store = || folder.path().join("store").display().to_string();
+    let store = args.store.clone().unwrap_or_else(own_store);
+    let mut cluster = Cluster::new(broker.unwrap_or_default(), store, &folder);
+    let place = || PrivateBroker { folder: folder.path().join("broker") };
+    cluster.rabbitmq = rabbit.as_ref().map(|_| place());
+    cluster.members.nodes = plan(&cluster, &args)?;
+    // Before anything is started: whatever happens next, `caudal down` will find it.
+    cluster.save()?;
+    if let Err(failed) = start(&cluster) {
+        down::stop(&cluster)?;
         return Err(failed);
     }
-    eprintln!("ready: {} workers, {} gateways", args.workers, args.gateways);
+    let UpArgs { workers, gateways, monitors, .. } = args;
+    eprintln!("ready: {workers} workers, {gateways} gateways, {monitors} monitors");
     eprintln!("  caudal run steam --data ./steam --gateway {}", cluster.gateways());
     if args.detach {
         return Ok(());
     }
-    watch(&cluster, &stop);
+    watch(&cluster, &stop)?;
     eprintln!("stopping ...");
-    down::stop(&cluster);
+    down::stop(&cluster)?;
     if let Some(mut rabbit) = rabbit {
         runtime.block_on(rabbit.stop());
     }
-    Cluster::remove(&folder)
+    cluster.remove()
 }
 
-fn refuse_second(folder: &Path) -> Done {
-    match Cluster::load(folder)? {
-        Some(cluster) if cluster.nodes.iter().any(|node| node.process.is_alive()) => {
-            let message = format!("a cluster is running in {} already", folder.display());
+fn refuse_second(path: &Path) -> Done {
+    match Cluster::load(path)? {
+        Some(cluster) if cluster.is_running() => {
+            let message = format!("a cluster is running in {} already", path.display());
             Err(Failed::usage("CDL-6022", message)
                 .hint("caudal down stops it; --dir names another folder".to_string()))
         }
@@ -76,87 +85,57 @@ fn refuse_second(folder: &Path) -> Done {
     }
 }
 
-fn start_nodes(cluster: &mut Cluster, args: &UpArgs, folder: &Path) -> Done {
-    for number in 0..args.gateways {
-        let port = u32::from(args.port) + number;
-        let listen = format!("127.0.0.1:{port}");
-        let mut arguments = node_arguments(cluster, "gateway", number);
-        arguments.extend(["--listen".into(), listen.clone()]);
-        arguments.extend(["--sessions".into(), args.sessions.to_string()]);
-        arguments.extend(["--grace".into(), args.grace.to_string()]);
-        arguments.extend(["--shards".into(), args.workers.clamp(2, 64).to_string()]);
-        if let Some(tokens) = &args.tokens {
-            arguments.extend(["--tokens".into(), tokens.display().to_string()]);
-        }
-        start(cluster, Role::Gateway, arguments, Some(listen), folder)?;
-    }
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let threads = args.threads.unwrap_or((cores as u32 / args.workers).max(1));
-    for number in 0..args.workers {
-        let mut arguments = node_arguments(cluster, "worker", number);
-        arguments.extend(["--threads".into(), threads.to_string()]);
-        start(cluster, Role::Worker, arguments, None, folder)?;
-    }
-    Ok(())
-}
-
-fn node_arguments(cluster: &Cluster, role: &str, number: u32) -> Vec<String> {
-    let name = format!("{role}-{}", number + 1);
-    let arguments = [role, "--name", &name, "--broker", &cluster.broker, "--store", &cluster.store];
-    arguments.into_iter().map(String::from).collect()
-}
-
-/// Starts a node and writes it down at once: whatever happens next, `caudal down` will find it.
-fn start(
-    cluster: &mut Cluster,
-    role: Role,
-    arguments: Vec<String>,
-    listen: Option<String>,
-    folder: &Path,
-) -> Done {
-    let name = arguments[2].clone();
-    let cannot = |error| Failed::usage("CDL-6023", format!("cannot start {name}: {error}"));
-    let program = std::env::current_exe().map_err(cannot)?;
-    let log = folder.join("logs").join(format!("{name}.log"));
-    let process = Process::start(Command::new(program).args(&arguments), &log).map_err(cannot)?;
-    cluster.nodes.push(Node { name, role, arguments, listen, process });
-    cluster.save(folder)
-}
-
-fn wait_ready(cluster: &Cluster, folder: &Path) -> Done {
-    let deadline = Instant::now() + READY;
-    for node in &cluster.nodes {
-        while !is_ready(node) {
-            if !node.process.is_alive() || Instant::now() > deadline {
-                let log = folder.join("logs").join(format!("{}.log", node.name));
-                let said = std::fs::read_to_string(&log).unwrap_or_default();
-                let last: Vec<&str> = said.lines().rev().take(3).collect();
-                let message = format!("{} did not start", node.name);
-                let last: String =
-                    last.into_iter().rev().map(|line| format!("\n  {line}")).collect();
-                return Err(Failed::usage("CDL-6023", format!("{message}; it said last:{last}")));
+/// The monitors last: what does not start at all is an error here, and not brought back again and again.
+fn start(cluster: &Cluster) -> Done {
+    for roles in [&[Role::Gateway, Role::Worker][..], &[Role::Monitor]] {
+        let nodes: Vec<&Member> = roles.iter().flat_map(|role| cluster.nodes(*role)).collect();
+        for node in &nodes {
+            if let Outcome::Failed { reason } = launch(&cluster.folder(), node, None) {
+                let message = format!("cannot start {}: {reason}", node.name);
+                return Err(Failed::usage("CDL-6023", message));
             }
-            std::thread::sleep(Duration::from_millis(20));
         }
+        wait_ready(cluster, &nodes)?;
     }
     Ok(())
 }
 
-fn is_ready(node: &Node) -> bool {
-    match &node.listen {
-        Some(address) => TcpStream::connect(address).is_ok(),
-        None => node.process.is_alive(),
+fn wait_ready(cluster: &Cluster, nodes: &[&Member]) -> Done {
+    let is_led = nodes.iter().any(|node| node.role == Role::Monitor);
+    let deadline = Instant::now() + READY;
+    loop {
+        let status = Status::of(cluster, nodes)?;
+        let behind = status.nodes.iter().find(|node| node.state != "up");
+        match behind {
+            None if status.leader.is_some() || !is_led => return Ok(()),
+            Some(node) if node.process.is_none() || Instant::now() > deadline => {
+                return Err(did_not_start(cluster, &node.member));
+            }
+            None if Instant::now() > deadline => {
+                return Err(Failed::usage("CDL-6023", "the monitors find no leader"));
+            }
+            _ => std::thread::sleep(Duration::from_millis(20)),
+        }
     }
 }
 
-/// A live table on a terminal; elsewhere a line whenever a node is lost.
-fn watch(cluster: &Cluster, stop: &caudal_runtime::Level) {
+fn did_not_start(cluster: &Cluster, node: &Member) -> Failed {
+    let said = std::fs::read_to_string(cluster.folder().log(&node.name)).unwrap_or_default();
+    let lines: Vec<&str> = said.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+    let last: String = last.iter().map(|line| format!("\n  {line}")).collect();
+    Failed::usage("CDL-6023", format!("{} did not start; it said last:{last}", node.name))
+}
+
+/// A live table on a terminal; elsewhere a line whenever a node is lost or back.
+fn watch(cluster: &Cluster, stop: &Level) -> Done {
     let live = std::io::stderr().is_terminal();
-    let mut lost: Vec<&str> = vec![];
+    let mut states: BTreeMap<String, (&str, u32)> = BTreeMap::new();
     let mut shown_lines = 0;
     while stop.get() == 0 {
+        let status = Status::of_all(cluster)?;
         if live {
-            let table = status::table(cluster);
+            let table = status.table(cluster);
             let mut out = std::io::stderr().lock();
             if shown_lines > 0 {
                 let _ = write!(out, "\x1b[{shown_lines}A\x1b[J");
@@ -164,14 +143,19 @@ fn watch(cluster: &Cluster, stop: &caudal_runtime::Level) {
             let _ = writeln!(out, "{table}\nCtrl-C stops the cluster.");
             shown_lines = table.lines().count() + 1;
         }
-        for node in cluster.nodes.iter().filter(|node| !node.process.is_alive()) {
-            if !lost.contains(&node.name.as_str()) {
-                lost.push(&node.name);
-                if !live {
-                    eprintln!("{} is gone; its log is in logs/{}.log", node.name, node.name);
+        for node in &status.nodes {
+            let (name, now) = (&node.member.name, (node.state, node.restarts));
+            let before = states.insert(name.clone(), now).unwrap_or(("up", 0));
+            if !live && before != now {
+                match now {
+                    ("up", restarts) => {
+                        eprintln!("{name} is back; it was started again {restarts} times")
+                    }
+                    (state, _) => eprintln!("{name} is {state}; its log is in logs/{name}.log"),
                 }
             }
         }
         std::thread::sleep(LOOK);
     }
+    Ok(())
 }

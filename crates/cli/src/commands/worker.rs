@@ -7,7 +7,7 @@ use caudal_worker::node::Node;
 
 use crate::Done;
 use crate::cluster::args::WorkerArgs;
-use crate::cluster::nodes::{connect, start_log, stop_signal};
+use crate::cluster::nodes::{connect, start_log, stop_signal, take_place};
 use crate::local::runtime;
 
 pub fn run(args: WorkerArgs) -> Done {
@@ -16,6 +16,7 @@ pub fn run(args: WorkerArgs) -> Done {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = args.threads.map_or(cores, |threads| threads as usize);
     let runtime = runtime(threads)?;
+    let heart = take_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let node = Node {
@@ -27,6 +28,9 @@ pub fn run(args: WorkerArgs) -> Done {
             counts: Arc::default(),
         };
         tracing::info!(name = node.name, threads, "works");
+        if let Some(heart) = &heart {
+            heart.is_ready();
+        }
         node.run(stop).await;
         tracing::info!("leaves");
         Ok(())

@@ -376,7 +376,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Ours until somebody else asks for one: below those the system hands out.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     loop {
         let port = fastrand::u16(10_000..20_000);
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {

@@ -12,5 +12,7 @@ mod harness;
 mod kills;
 mod points;
 mod random;
+mod revival;
 mod security;
 mod sessions;
+mod watched;

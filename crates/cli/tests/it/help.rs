@@ -33,6 +33,7 @@ fn the_program() {
       clients   Run many clients of a cluster at once, and check every answer
       worker    Work for the sessions of a cluster
       gateway   Open a cluster to clients, by Arrow Flight
+      monitor   Watch over the nodes of a cluster, and bring back those that die
       help      Print this message or the help of the given subcommand(s)
 
     Options:

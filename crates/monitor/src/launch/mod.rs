@@ -1,5 +1,7 @@
 //! How nodes are started: what to do is decided by facts about the node's host.
 
+pub mod process;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Process;

@@ -1,0 +1,94 @@
+//! The nodes of a cluster on this machine: how many, where they answer, what they are called with.
+
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use caudal_monitor::NodeId;
+use caudal_monitor::members::{Launch, Member, Role};
+
+use crate::cluster::args::UpArgs;
+use crate::cluster::state::Cluster;
+use crate::error::Failed;
+
+/// Where health checks are answered: below the ports that the system gives to outgoing connections, so
+/// that a node that comes back finds its own free.
+const HEALTH_PORTS: Range<u16> = 12_000..19_900;
+const HERE: &str = "127.0.0.1";
+
+/// Monitors last: they watch those before them, and the last of them leads.
+pub fn plan(cluster: &Cluster, args: &UpArgs) -> Result<Vec<Member>, Failed> {
+    let cannot = |error| Failed::usage("CDL-6023", format!("cannot start nodes: {error}"));
+    let program = std::env::current_exe().map_err(cannot)?;
+    let total = args.gateways + args.workers + args.monitors;
+    let ports = free_ports(total as usize)
+        .ok_or_else(|| Failed::usage("CDL-6023", "no port is free for health checks"))?;
+    let mut planning = Planning { cluster, args, program, ports, members: vec![] };
+    (1..=args.gateways).for_each(|number| planning.gateway(number));
+    (1..=args.workers).for_each(|number| planning.worker(number));
+    (1..=args.monitors).for_each(|number| planning.add(Role::Monitor, number, &[], None));
+    Ok(planning.members)
+}
+
+struct Planning<'a> {
+    cluster: &'a Cluster,
+    args: &'a UpArgs,
+    program: PathBuf,
+    ports: Vec<u16>,
+    members: Vec<Member>,
+}
+
+impl Planning<'_> {
+    fn gateway(&mut self, number: u32) {
+        let listen = format!("{HERE}:{}", u32::from(self.args.port) + number - 1);
+        let (sessions, grace) = (self.args.sessions.to_string(), self.args.grace.to_string());
+        let shards = self.args.workers.clamp(2, 64).to_string();
+        let tokens = self.args.tokens.as_ref().map(|tokens| tokens.display().to_string());
+        let mut more = vec!["--listen", &listen, "--sessions", &sessions, "--grace", &grace];
+        more.extend(["--shards", &shards]);
+        if let Some(tokens) = &tokens {
+            more.extend(["--tokens", tokens]);
+        }
+        self.add(Role::Gateway, number, &more, Some(&listen));
+    }
+
+    fn worker(&mut self, number: u32) {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let threads = self.args.threads.unwrap_or((cores as u32 / self.args.workers).max(1));
+        self.add(Role::Worker, number, &["--threads", &threads.to_string()], None);
+    }
+
+    fn add(&mut self, role: Role, number: u32, more: &[&str], listen: Option<&str>) {
+        let name = format!("{role}-{number}");
+        let folder = self.cluster.folder().path().display().to_string();
+        let kind = role.to_string();
+        let mut arguments = vec![&*kind, "--name", &name, "--cluster", &folder];
+        if role != Role::Monitor {
+            arguments.extend(["--broker", &self.cluster.broker, "--store", &self.cluster.store]);
+        }
+        arguments.extend(more);
+        let arguments = arguments.into_iter().map(String::from).collect();
+        let member = Member {
+            id: NodeId(self.members.len() as u32 + 1),
+            role,
+            host: "localhost".to_string(),
+            health: format!("{HERE}:{}", self.ports[self.members.len()]),
+            launch: Launch::Process { program: self.program.clone(), arguments },
+            listen: listen.map(String::from),
+            name,
+        };
+        self.members.push(member);
+    }
+}
+
+/// Free for UDP and for TCP.
+fn free_ports(count: usize) -> Option<Vec<u16>> {
+    let mut candidates: Vec<u16> = HEALTH_PORTS.collect();
+    fastrand::shuffle(&mut candidates);
+    let is_free = |port: &u16| {
+        let address = (Ipv4Addr::LOCALHOST, *port);
+        UdpSocket::bind(address).is_ok() && TcpListener::bind(address).is_ok()
+    };
+    let ports: Vec<u16> = candidates.into_iter().filter(is_free).take(count).collect();
+    (ports.len() == count).then_some(ports)
+}

@@ -1,0 +1,182 @@
+//! How a node answers for itself, on a thread of its own: one that is busy is not dead, one whose main loop
+//! does not move is.
+
+use std::fs::File;
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracing::{error, info, warn};
+
+use crate::folder::Folder;
+use crate::limits::{BEAT_MS, DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS};
+use crate::wire::{Datagram, Health, NodeState, Secret};
+use crate::{Error, NodeId, Process, failpoint};
+
+/// Names of those given up that fit into an answer.
+const GIVEN_UP_MAX: usize = 64;
+
+/// A node's place in its cluster, and what it says of itself. Kept as long as the node lives.
+#[derive(Clone)]
+pub struct Heart {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: String,
+    /// Moves as long as the main loop does.
+    beats: AtomicU64,
+    is_ready: AtomicBool,
+    view: Mutex<View>,
+    /// That no second process is this node.
+    _life: File,
+}
+
+/// What a monitor says of the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    pub leader: Option<NodeId>,
+    pub given_up: Vec<NodeId>,
+}
+
+impl Heart {
+    /// Takes the node's place: the only process of that name, with somebody to answer for it.
+    pub fn start(folder: &Folder, name: &str) -> Result<Self, Error> {
+        let members = folder.members()?;
+        let Some(member) = members.named(name) else {
+            let path = folder.path().join(crate::folder::CLUSTER_FILE);
+            return Err(Error::NotAMember { name: name.to_string(), path });
+        };
+        let secret = folder.secret()?;
+        let failed = |source| Error::Folder { path: folder.path().to_path_buf(), source };
+        let patience = Duration::from_millis(NODE_LOCK_MS);
+        let life = folder.life_lock(name, patience).map_err(failed)?;
+        let life = life.ok_or_else(|| Error::Twice { name: name.to_string() })?;
+        let process = Process::this().ok_or_else(|| failed(std::io::Error::other("no /proc")))?;
+        let address = &member.health;
+        let listening = |source| Error::Listen { address: address.clone(), source };
+        let socket = UdpSocket::bind(address).map_err(listening)?;
+        socket.set_read_timeout(Some(Duration::from_millis(BEAT_MS))).map_err(listening)?;
+        let shared = Arc::new(Shared {
+            name: name.to_string(),
+            beats: AtomicU64::new(0),
+            is_ready: AtomicBool::new(false),
+            view: Mutex::default(),
+            _life: life,
+        });
+        let answering = Answering { shared: Arc::clone(&shared), secret, socket, process };
+        let thread = std::thread::Builder::new().name("caudal-health".into());
+        thread.spawn(move || answering.run()).map_err(listening)?;
+        Ok(Self { shared })
+    }
+
+    /// To be run by the runtime that does the node's work.
+    pub async fn beat(self) {
+        let mut interval = tokio::time::interval(Duration::from_millis(BEAT_MS));
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            interval.tick().await;
+            failpoint::hit("health.beat");
+            self.shared.beats.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// From here on it does what it is there for.
+    pub fn is_ready(&self) {
+        self.shared.is_ready.store(true, Ordering::Relaxed);
+    }
+
+    pub fn show(&self, mut view: View) {
+        view.given_up.truncate(GIVEN_UP_MAX);
+        *self.shared.view.lock().unwrap_or_else(PoisonError::into_inner) = view;
+    }
+}
+
+struct Answering {
+    shared: Arc<Shared>,
+    secret: Secret,
+    socket: UdpSocket,
+    process: Process,
+}
+
+impl Answering {
+    fn run(self) {
+        let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
+        let (mut stall, mut looked, mut was) = (Stall::default(), Instant::now(), None);
+        loop {
+            let received = self.socket.recv_from(&mut bytes);
+            let elapsed_ms = looked.elapsed().as_millis() as u64;
+            looked = Instant::now();
+            let stalled_ms = stall.look(self.shared.beats.load(Ordering::Relaxed), elapsed_ms);
+            let state = self.state(stalled_ms);
+            if was.replace(state) != Some(state) {
+                match state {
+                    NodeState::Stuck => warn!(stalled_ms, "the main loop does not move"),
+                    NodeState::Running => info!("answers health checks"),
+                    NodeState::Starting => {}
+                }
+            }
+            if stalled_ms >= STUCK_END_MS {
+                error!(stalled_ms, "the main loop does not move: ends itself");
+                std::process::abort();
+            }
+            // Time is up, or a port somewhere was closed: on to the next.
+            let Ok((length, from)) = received else { continue };
+            let Some(Datagram::Ping { to, nonce }) = self.secret.open(&bytes[..length]) else {
+                continue;
+            };
+            if to == self.shared.name {
+                let pong = self.secret.seal(&Datagram::Pong(self.health(nonce, state)));
+                // As good as lost on the way.
+                let _ = self.socket.send_to(&pong, from);
+            }
+        }
+    }
+
+    fn state(&self, stalled_ms: u64) -> NodeState {
+        match () {
+            () if stalled_ms >= STUCK_MS => NodeState::Stuck,
+            () if self.shared.is_ready.load(Ordering::Relaxed) => NodeState::Running,
+            () => NodeState::Starting,
+        }
+    }
+
+    fn health(&self, nonce: u64, state: NodeState) -> Health {
+        let view = self.shared.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (from, process) = (self.shared.name.clone(), self.process);
+        Health { from, nonce, process, state, leader: view.leader, given_up: view.given_up }
+    }
+}
+
+/// For how long a main loop has not moved, as far as it was watched: who was frozen has not watched.
+#[derive(Debug, Default)]
+struct Stall {
+    beats: u64,
+    stalled_ms: u64,
+}
+
+impl Stall {
+    fn look(&mut self, beats: u64, elapsed_ms: u64) -> u64 {
+        if beats == self.beats {
+            self.stalled_ms += elapsed_ms.min(2 * BEAT_MS);
+        } else {
+            *self = Self { beats, stalled_ms: 0 };
+        }
+        self.stalled_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_is_what_was_watched_of_it() {
+        let mut stall = Stall::default();
+        assert_eq!(stall.look(1, 100), 0);
+        assert_eq!(stall.look(1, 100), 100);
+        assert_eq!(stall.look(1, 60_000), 100 + 2 * BEAT_MS, "frozen meanwhile");
+        assert_eq!(stall.look(2, 100), 0);
+    }
+}

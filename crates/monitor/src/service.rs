@@ -1,0 +1,231 @@
+//! A monitor on the network: what the brain wants done is done here, and nothing is decided.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use tokio::net::{TcpListener, UdpSocket};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::MissedTickBehavior;
+use tracing::{error, info, warn};
+
+use crate::brain::{Action, Brain, Event, Message, News};
+use crate::detect::Pong;
+use crate::folder::Folder;
+use crate::health::{Heart, View};
+use crate::launch::Outcome;
+use crate::limits::{DATAGRAM_BYTES_MAX, SENDS_AT_ONCE_MAX, TICK_MS};
+use crate::members::{Member, Members, Role};
+use crate::wire::{Datagram, Letter, NodeState, Secret};
+use crate::{Error, NodeId, Process, launch, post};
+
+/// Pongs that are read before the next tick, so that none that is there counts as missed.
+const PONGS_AT_ONCE_MAX: usize = 4096;
+/// Events of others that wait for the monitor.
+const INBOX_MAX: usize = 256;
+
+/// Watches over the cluster until `stop` is over.
+pub async fn run(
+    folder: Folder,
+    name: &str,
+    heart: &Heart,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Error> {
+    let members = folder.members()?;
+    let secret = folder.secret()?;
+    let me = members.named(name).filter(|member| member.role == Role::Monitor);
+    let Some(me) = me.cloned() else {
+        let path = folder.path().join(crate::folder::CLUSTER_FILE);
+        return Err(Error::NotAMember { name: name.to_string(), path });
+    };
+    let address = &me.health;
+    let listening = |source| Error::Listen { address: address.clone(), source };
+    let listener = TcpListener::bind(address).await.map_err(listening)?;
+    let pings = UdpSocket::bind("0.0.0.0:0").await.map_err(listening)?;
+    let (inbox, mut letters) = mpsc::channel(INBOX_MAX);
+    tokio::spawn(post::receive(listener, secret.clone(), inbox));
+    let (launches, mut launched) = mpsc::channel(INBOX_MAX);
+    let mut monitor = Monitor {
+        brain: Brain::new(me.id, members.peers(), Rng::new()),
+        me: me.id,
+        sends: members.monitors().map(|node| (node.id, Arc::default())).collect(),
+        pings: Arc::new(pings),
+        members,
+        folder,
+        secret,
+        launches,
+        heart: heart.clone(),
+        began: Instant::now(),
+    };
+    info!(name, "watches");
+    heart.is_ready();
+    tokio::pin!(stop);
+    let mut tick = tokio::time::interval(Duration::from_millis(TICK_MS));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let event = tokio::select! {
+            _ = tick.tick() => {
+                monitor.read_pongs();
+                Event::Tick
+            }
+            ready = monitor.pings.readable() => {
+                // What is wrong with the socket shows when it is read.
+                let _ = ready;
+                monitor.read_pongs();
+                continue;
+            }
+            Some(letter) = letters.recv() => match monitor.accept(letter) {
+                Some(event) => event,
+                None => continue,
+            },
+            Some(event) = launched.recv() => event,
+            () = &mut stop => break,
+        };
+        monitor.handle(event);
+    }
+    info!("leaves");
+    Ok(())
+}
+
+struct Monitor {
+    brain: Brain,
+    me: NodeId,
+    members: Members,
+    folder: Folder,
+    secret: Secret,
+    pings: Arc<UdpSocket>,
+    /// Messages under way to each monitor.
+    sends: BTreeMap<NodeId, Arc<Sending>>,
+    launches: mpsc::Sender<Event>,
+    heart: Heart,
+    began: Instant,
+}
+
+struct Sending(Arc<Semaphore>);
+
+impl Default for Sending {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(SENDS_AT_ONCE_MAX)))
+    }
+}
+
+impl Monitor {
+    fn handle(&mut self, event: Event) {
+        let now_ms = self.began.elapsed().as_millis() as u64;
+        for action in self.brain.handle(event, now_ms) {
+            match action {
+                Action::Ping { node, nonce } => self.ping(node, nonce),
+                Action::Send { to, message } => self.send(to, message),
+                Action::Launch { node, dead, asked_by } => self.launch(node, dead, asked_by),
+                Action::Tell(news) => self.tell(&news),
+            }
+        }
+        let (leader, given_up) = (self.brain.leader(), self.brain.given_up());
+        self.heart.show(View { leader, given_up });
+    }
+
+    fn read_pongs(&mut self) {
+        let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
+        for _ in 0..PONGS_AT_ONCE_MAX {
+            match self.pings.try_recv_from(&mut bytes) {
+                Ok((length, _)) => {
+                    if let Some(pong) = self.pong(&bytes[..length]) {
+                        self.handle(Event::Pong(pong));
+                    }
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                // A port to which we have sent is closed: nobody answers there.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn pong(&self, bytes: &[u8]) -> Option<Pong> {
+        let Some(Datagram::Pong(health)) = self.secret.open(bytes) else { return None };
+        let node = self.members.named(&health.from)?.id;
+        let stuck = health.state == NodeState::Stuck;
+        Some(Pong { node, nonce: health.nonce, process: health.process, stuck })
+    }
+
+    /// From one monitor to this one.
+    fn accept(&self, letter: Letter) -> Option<Event> {
+        let is_monitor = self.sends.contains_key(&letter.from);
+        let Letter { from, to, message } = letter;
+        (is_monitor && to == self.me).then_some(Event::Message { from, message })
+    }
+
+    fn ping(&self, node: NodeId, nonce: u64) {
+        let Some(member) = self.members.get(node) else { return };
+        let ping = self.secret.seal(&Datagram::Ping { to: member.name.clone(), nonce });
+        if let Ok(address) = member.health.parse::<SocketAddr>() {
+            // As good as lost on the way.
+            let _ = self.pings.try_send_to(&ping, address);
+            return;
+        }
+        // A name may be somewhere else by now.
+        let (pings, address) = (Arc::clone(&self.pings), member.health.clone());
+        tokio::spawn(async move { drop(pings.send_to(&ping, address).await) });
+    }
+
+    fn send(&self, to: NodeId, message: Message) {
+        let (Some(member), Some(sending)) = (self.members.get(to), self.sends.get(&to)) else {
+            return;
+        };
+        let Ok(place) = Arc::clone(&sending.0).try_acquire_owned() else { return };
+        let letter = Letter { from: self.me, to, message };
+        let (address, secret) = (member.health.clone(), self.secret.clone());
+        tokio::spawn(async move {
+            post::send(&address, &letter, &secret).await;
+            drop(place);
+        });
+    }
+
+    fn launch(&self, node: NodeId, dead: Option<Process>, asked_by: NodeId) {
+        let Some(member) = self.members.get(node).cloned() else { return };
+        let (folder, launches) = (self.folder.clone(), self.launches.clone());
+        tokio::task::spawn_blocking(move || {
+            let outcome = launch::process::launch(&folder, &member, dead);
+            match &outcome {
+                Outcome::Started => info!(node = member.name, "started"),
+                Outcome::LeftAlone => info!(node = member.name, "runs: left alone"),
+                Outcome::Failed { reason } => warn!(node = member.name, reason, "not started"),
+            }
+            // Nobody to tell: the monitor leaves.
+            let _ = launches.blocking_send(Event::Launched { node, asked_by, outcome });
+        });
+    }
+
+    fn name(&self, node: NodeId) -> &str {
+        self.members.get(node).map_or("?", |member: &Member| &member.name)
+    }
+
+    fn tell(&self, news: &News) {
+        match news {
+            News::Died(node) => warn!(node = self.name(*node), "does not answer"),
+            News::Back(node) => info!(node = self.name(*node), "answers again"),
+            News::Leads(None) => info!("no leader: an election"),
+            News::Leads(Some(leader)) => info!(leader = self.name(*leader), "a leader"),
+            News::Revives { node, on } => {
+                info!(node = self.name(*node), on = self.name(*on), "brings it back");
+            }
+            News::OutOfReach(node) => {
+                let node = self.name(*node);
+                error!(node, "cannot be brought back: no monitor lives on its host");
+            }
+            News::GaveUp { node, revivals } => {
+                let node = self.name(*node);
+                let log = self.folder.log(node);
+                error!(
+                    code = "CDL-6035",
+                    node,
+                    revivals,
+                    log = %log.display(),
+                    "given up: it was brought back so often and does not stay; it is watched, and \
+                     counts again once it answers"
+                );
+            }
+        }
+    }
+}
