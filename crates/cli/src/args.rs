@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::cluster::args::{
-    DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs,
+    ChaosArgs, DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs,
 };
 use crate::output::Format;
 
@@ -35,6 +35,7 @@ pub enum Command {
     Sessions(SessionsArgs),
     Cancel(CancelArgs),
     Clients(ClientsArgs),
+    Chaos(ChaosArgs),
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
     Monitor(MonitorArgs),
@@ -332,6 +333,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let number: u64 = digits.trim().parse().map_err(|_| format!("{digits:?} is not a number"))?;
     let ms = number.checked_mul(unit_ms).ok_or_else(|| "out of range".to_string())?;
     Ok(Duration::from_millis(ms))
+}
+
+/// One that passes.
+pub fn parse_interval(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("it has to be longer than nothing".to_string()),
+        interval => Ok(interval),
+    }
 }
 
 pub fn parse_bytes(text: &str) -> Result<usize, String> {

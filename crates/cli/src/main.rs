@@ -5,6 +5,7 @@
 
 mod answers;
 mod args;
+mod chaos;
 mod cluster;
 mod commands;
 mod crowd;
@@ -35,7 +36,11 @@ fn main() -> ExitCode {
     // Whoever runs a cluster leaves in order instead.
     let leaves_in_order = matches!(
         command,
-        Command::Worker(_) | Command::Gateway(_) | Command::Monitor(_) | Command::Up(_)
+        Command::Worker(_)
+            | Command::Gateway(_)
+            | Command::Monitor(_)
+            | Command::Up(_)
+            | Command::Chaos(_)
     );
     if !leaves_in_order {
         interrupt::watch();
@@ -53,6 +58,7 @@ fn main() -> ExitCode {
         Command::Sessions(args) => commands::sessions::run(args),
         Command::Cancel(args) => commands::cancel::run(args),
         Command::Clients(args) => commands::clients::run(args),
+        Command::Chaos(args) => commands::chaos::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
         Command::Monitor(args) => commands::monitor::run(args),

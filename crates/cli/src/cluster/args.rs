@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+
+use crate::chaos::choice::Kind;
 
 /// What every node has to know.
 #[derive(Args)]
@@ -161,6 +164,41 @@ pub struct StatusArgs {
 /// so; then it is killed.
 #[derive(Args)]
 pub struct DownArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+/// Kill and freeze nodes of the cluster on this machine, and see it mend
+///
+/// With --interval it chooses by itself, and in the end waits until every node is up again. Without, it
+/// does what is typed: list, kill NODE, freeze NODE, thaw NODE, exit.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal chaos
+  caudal chaos --interval 2s --for 10m --seed 7 --log blows.csv
+  echo kill worker-2 | caudal chaos")]
+pub struct ChaosArgs {
+    /// Hit a node every so often, e.g. 500ms or 2s
+    #[arg(long, value_name = "TIME", value_parser = crate::args::parse_interval)]
+    pub interval: Option<Duration>,
+    /// End after so long [default: at Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = crate::args::parse_duration, requires = "interval")]
+    pub duration: Option<Duration>,
+    /// What to do to nodes
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["kill", "freeze"], requires = "interval")]
+    pub kinds: Vec<Kind>,
+    /// Leave a node that was hit alone for so long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = crate::args::parse_duration)]
+    pub spare_window: Duration,
+    /// Hit the last monitor, too: nothing comes back after that
+    #[arg(long)]
+    pub no_mercy: bool,
+    /// The same seed chooses the same nodes, as far as the same are there
+    #[arg(long, requires = "interval")]
+    pub seed: Option<u64>,
+    /// Write down what was done, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     #[command(flatten)]
     pub place: PlaceArgs,
 }

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod cancel;
+pub mod chaos;
 pub mod check;
 pub mod clients;
 pub mod demo;

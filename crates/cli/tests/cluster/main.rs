@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod back_pressure;
+mod chaos;
 mod crowd;
 mod frozen;
 mod garbage;

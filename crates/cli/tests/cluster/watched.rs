@@ -159,7 +159,7 @@ impl Watched {
         std::fs::read_to_string(self.folder.log(name)).unwrap()
     }
 
-    fn logs(&self) -> String {
+    pub fn logs(&self) -> String {
         self.members.monitors().map(|node| self.log(&node.name)).collect()
     }
 }

@@ -31,6 +31,7 @@ fn the_program() {
       sessions  List the sessions of a cluster that were opened with this token
       cancel    End sessions of a cluster, whoever waits for their answers
       clients   Run many clients of a cluster at once, and check every answer
+      chaos     Kill and freeze nodes of the cluster on this machine, and see it mend
       worker    Work for the sessions of a cluster
       gateway   Open a cluster to clients, by Arrow Flight
       monitor   Watch over the nodes of a cluster, and bring back those that die
