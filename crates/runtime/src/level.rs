@@ -51,6 +51,7 @@ impl Level {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what replaces tokio is tried on tokio")]
 mod tests {
     use super::*;
 

@@ -120,6 +120,7 @@ impl Drop for Sleep {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what replaces tokio is tried on tokio")]
 mod tests {
     use super::*;
     use crate::time;

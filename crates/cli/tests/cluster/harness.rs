@@ -18,14 +18,22 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The broker that all tests share. It ends with this process.
 pub fn broker() -> &'static PrivateRabbit {
-    static BROKER: OnceLock<(PrivateRabbit, TempDir)> = OnceLock::new();
-    let (rabbit, _) = BROKER.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let start = PrivateRabbit::start(folder.path(), Lifetime::Ours);
-        let rabbit = block_on(start).unwrap_or_else(|error| panic!("{error}"));
-        (rabbit, folder)
-    });
-    rabbit
+    static BROKER: OnceLock<PrivateRabbit> = OnceLock::new();
+    BROKER.get_or_init(|| {
+        let folder = emptied("broker");
+        let start = PrivateRabbit::start(&folder, Lifetime::Ours);
+        block_on(start).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+/// A folder for all tests of this process. The next run finds it where this one left it, and empties it:
+/// nothing removes what a process has to its end.
+fn emptied(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{name}"));
+    // The first run has none.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -314,10 +322,10 @@ fn answer_alone(suite: &str, data: &Path, out: &Path) {
 impl Data {
     /// Made once for each suite and scale, and kept until this process ends.
     pub fn of(suite: &str, scale: &str) -> Self {
-        static MADE: OnceLock<TempDir> = OnceLock::new();
+        static MADE: OnceLock<PathBuf> = OnceLock::new();
         static MAKING: Mutex<()> = Mutex::new(());
         let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let root = MADE.get_or_init(|| tempfile::tempdir().unwrap()).path();
+        let root = MADE.get_or_init(|| emptied("data"));
         let folder = root.join(format!("{suite}-{scale}"));
         let expected = root.join(format!("{suite}-{scale}-expected"));
         if !expected.exists() {
