@@ -11,6 +11,7 @@ use tracing::{error, info, warn};
 
 use crate::folder::Folder;
 use crate::limits::{BEAT_MS, DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS};
+use crate::members::Launch;
 use crate::wire::{Datagram, Health, NodeState, Secret};
 use crate::{Error, NodeId, Process, failpoint};
 
@@ -30,7 +31,7 @@ struct Shared {
     is_ready: AtomicBool,
     view: Mutex<View>,
     /// That no second process is this node.
-    _life: File,
+    _life: Option<File>,
 }
 
 /// What a monitor says of the others.
@@ -50,9 +51,15 @@ impl Heart {
         };
         let secret = folder.secret()?;
         let failed = |source| Error::Folder { path: folder.path().to_path_buf(), source };
-        let patience = Duration::from_millis(NODE_LOCK_MS);
-        let life = folder.life_lock(name, patience).map_err(failed)?;
-        let life = life.ok_or_else(|| Error::Twice { name: name.to_string() })?;
+        let life = match member.launch {
+            Launch::Process { .. } => {
+                let patience = Duration::from_millis(NODE_LOCK_MS);
+                let life = folder.life_lock(name, patience).map_err(failed)?;
+                Some(life.ok_or_else(|| Error::Twice { name: name.to_string() })?)
+            }
+            // The Engine sees to it; and a pid within a container means nothing outside.
+            Launch::Docker { .. } => None,
+        };
         let process = Process::this().ok_or_else(|| failed(std::io::Error::other("no /proc")))?;
         let address = &member.health;
         let listening = |source| Error::Listen { address: address.clone(), source };

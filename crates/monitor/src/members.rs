@@ -34,7 +34,20 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Launch {
-    Process { program: PathBuf, arguments: Vec<String> },
+    Process {
+        program: PathBuf,
+        arguments: Vec<String>,
+    },
+    /// A container that is there, running or not, of the Engine behind this socket.
+    Docker {
+        container: String,
+        #[serde(default = "docker_socket")]
+        socket: PathBuf,
+    },
+}
+
+fn docker_socket() -> PathBuf {
+    "/var/run/docker.sock".into()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +102,11 @@ impl Members {
             if !ids.insert(node.id) || !names.insert(&node.name) {
                 return Err(format!("two nodes are called {} or have its id", node.name));
             }
+            if let Launch::Docker { container, .. } = &node.launch
+                && !is_name(container)
+            {
+                return Err(format!("{}: {container:?} is not the name of a container", node.name));
+            }
             let port = node.health.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
             if !matches!(port, Some(Ok(_))) {
                 return Err(format!("{}: {:?} is not host:port", node.name, node.health));
@@ -98,7 +116,7 @@ impl Members {
     }
 }
 
-/// Names become parts of paths.
+/// Names become parts of paths, and of addresses.
 fn is_name(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());

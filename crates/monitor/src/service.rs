@@ -186,7 +186,7 @@ impl Monitor {
         let Some(member) = self.members.get(node).cloned() else { return };
         let (folder, launches) = (self.folder.clone(), self.launches.clone());
         tokio::task::spawn_blocking(move || {
-            let outcome = launch::process::launch(&folder, &member, dead);
+            let outcome = launch::launch(&folder, &member, dead);
             match &outcome {
                 Outcome::Started => info!(node = member.name, "started"),
                 Outcome::LeftAlone => info!(node = member.name, "runs: left alone"),

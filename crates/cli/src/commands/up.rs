@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
 use caudal_core::Coded;
-use caudal_monitor::launch::{Outcome, process::launch};
+use caudal_monitor::launch::{Outcome, launch};
 use caudal_monitor::members::{Member, Role};
 use caudal_runtime::Level;
 

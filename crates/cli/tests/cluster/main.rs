@@ -7,6 +7,7 @@
 mod back_pressure;
 mod chaos;
 mod crowd;
+mod docker;
 mod frozen;
 mod garbage;
 mod harness;

@@ -136,7 +136,10 @@ impl Watched {
 
     /// Starts a node by hand, as a launcher would, with an environment of its own.
     pub fn start(&self, name: &str, environment: &[(&str, &str)]) {
-        let Launch::Process { program, arguments } = &self.members.named(name).unwrap().launch;
+        let Launch::Process { program, arguments } = &self.members.named(name).unwrap().launch
+        else {
+            panic!("{name} is no process");
+        };
         let mut command = std::process::Command::new(program);
         command.args(arguments).envs(environment.iter().copied());
         Process::start(&mut command, &self.folder.log(name)).unwrap();

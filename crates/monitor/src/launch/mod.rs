@@ -1,10 +1,13 @@
 //! How nodes are started: what to do is decided by facts about the node's host.
 
-pub mod process;
+mod docker;
+mod process;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Process;
+use crate::folder::Folder;
+use crate::members::{Launch, Member};
 
 /// What the host says about a node's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,20 @@ pub enum Outcome {
     Failed {
         reason: String,
     },
+}
+
+/// Brings a node of this machine back, unless somebody else does, or has done. Blocks; under the node's lock,
+/// so that of all the monitors of a machine that believe they lead, one acts at a time and sees what
+/// others did.
+pub fn launch(folder: &Folder, node: &Member, dead: Option<Process>) -> Outcome {
+    match &node.launch {
+        Launch::Process { program, arguments } => {
+            process::launch(folder, node, program, arguments, dead)
+        }
+        Launch::Docker { container, socket } => {
+            docker::launch(folder, node, container, socket, dead)
+        }
+    }
 }
 
 /// `dead` is the life that a monitor has heard and that has fallen silent.

@@ -1,6 +1,7 @@
 //! Starts nodes as processes of this machine.
 
 use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -9,19 +10,29 @@ use rustix::process::Signal;
 use crate::folder::{Folder, Launched};
 use crate::launch::{Decision, Host, Outcome, decide};
 use crate::limits::{KILL_MS, LAUNCH_MS};
-use crate::members::{Launch, Member};
+use crate::members::Member;
 use crate::{Process, failpoint};
 
-/// Brings a node back, unless somebody else does, or has done. Blocks; under the node's lock, so that of all
-/// the monitors of a machine that believe they lead, one acts at a time and sees what others did.
-pub fn launch(folder: &Folder, node: &Member, dead: Option<Process>) -> Outcome {
-    match try_launch(folder, node, dead) {
+pub fn launch(
+    folder: &Folder,
+    node: &Member,
+    program: &Path,
+    arguments: &[String],
+    dead: Option<Process>,
+) -> Outcome {
+    let start = || start(folder, &node.name, Command::new(program).args(arguments));
+    match try_launch(folder, node, dead, start) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::Failed { reason: error.to_string() },
     }
 }
 
-fn try_launch(folder: &Folder, node: &Member, dead: Option<Process>) -> io::Result<Outcome> {
+fn try_launch(
+    folder: &Folder,
+    node: &Member,
+    dead: Option<Process>,
+    start: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Outcome> {
     let failed = |reason: &str| Ok(Outcome::Failed { reason: reason.to_string() });
     let patience = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
     let Some(_lock) = folder.launch_lock(&node.name, patience)? else {
@@ -45,24 +56,23 @@ fn try_launch(folder: &Folder, node: &Member, dead: Option<Process>) -> io::Resu
         }
     }
     failpoint::hit("launch.before_start");
-    start(folder, node)?;
+    start()?;
     Ok(Outcome::Started)
 }
 
-fn start(folder: &Folder, node: &Member) -> io::Result<()> {
-    let Launch::Process { program, arguments } = &node.launch;
-    let log = folder.log(&node.name);
-    let launches = folder.launched(&node.name).map_or(0, |launched| launched.launches) + 1;
-    let process = Process::start(Command::new(program).args(arguments), &log)?;
+fn start(folder: &Folder, name: &str, command: &mut Command) -> io::Result<()> {
+    let launches = folder.launched(name).map_or(0, |launched| launched.launches) + 1;
+    let process = Process::start(command, &folder.log(name))?;
     failpoint::hit("launch.started");
-    folder.write_launched(&node.name, Launched { process, launches })
+    folder.write_launched(name, Launched { process, launches })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::NodeId;
-    use crate::members::Role;
+    use crate::launch::launch;
+    use crate::members::{Launch, Role};
 
     struct Place {
         _temporary: tempfile::TempDir,
