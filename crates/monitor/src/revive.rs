@@ -20,6 +20,8 @@ struct Care {
     state: State,
     /// Revivals since the node was last up for long.
     revivals: u32,
+    /// Launches in a row of which nothing came, since somebody runs.
+    left_alone: u32,
     up_since_ms: Option<u64>,
 }
 
@@ -75,9 +77,8 @@ impl Reviver {
         let Some(care) = self.cares.get_mut(&node) else { return };
         if let State::Launching { .. } = care.state {
             care.state = match outcome {
-                Outcome::Started | Outcome::LeftAlone => {
-                    State::Starting { until_ms: now_ms + START_MS }
-                }
+                Outcome::Started => State::Starting { until_ms: now_ms + START_MS },
+                Outcome::LeftAlone => care.ask_again(now_ms),
                 Outcome::Failed { .. } => care.pause(now_ms),
             };
         }
@@ -91,6 +92,7 @@ impl Reviver {
 
 impl Care {
     fn is_up(&mut self, now_ms: u64) {
+        self.left_alone = 0;
         let since_ms = *self.up_since_ms.get_or_insert(now_ms);
         // A launch that is under way ends by itself.
         if !matches!(self.state, State::Launching { until_ms } if now_ms < until_ms) {
@@ -124,6 +126,15 @@ impl Care {
         self.revivals += 1;
         self.state = State::Launching { until_ms: now_ms + LAUNCH_MS };
         Some(Step::Launch)
+    }
+
+    /// Nothing was done, so nothing was in vain: it is asked for again, soon at first, as long as it takes.
+    /// Perhaps whoever was asked had not missed it yet; perhaps it is cut off, and will be for hours.
+    fn ask_again(&mut self, now_ms: u64) -> State {
+        self.revivals -= 1;
+        let pause_ms = (BACK_OFF_MS_MIN << self.left_alone.min(16)).min(START_MS);
+        self.left_alone += 1;
+        State::Pausing { until_ms: now_ms + pause_ms }
     }
 
     fn pause(&self, now_ms: u64) -> State {
@@ -186,6 +197,32 @@ mod tests {
         reviver.step(NODE, Verdict::Up, 2000);
         reviver.step(NODE, Verdict::Up, 2000 + STABLE_MS);
         assert_eq!(reviver.step(NODE, Verdict::Down, 8000), Some(Step::Launch));
+    }
+
+    #[test]
+    fn whoever_was_asked_too_early_is_asked_again_soon() {
+        let mut reviver = Reviver::default();
+        assert_eq!(reviver.step(NODE, Verdict::Down, 0), Some(Step::Launch));
+        reviver.launched(NODE, &Outcome::LeftAlone, 10);
+        assert_eq!(reviver.step(NODE, Verdict::Down, 10 + BACK_OFF_MS_MIN), Some(Step::Launch));
+    }
+
+    /// It is cut off, perhaps for hours, and may die meanwhile.
+    #[test]
+    fn one_that_is_left_alone_is_never_given_up() {
+        let mut reviver = Reviver::default();
+        let mut launches = 0;
+        for now_ms in (0..10_000_000).step_by(50) {
+            match reviver.step(NODE, Verdict::Down, now_ms) {
+                Some(Step::Launch) => {
+                    launches += 1;
+                    reviver.launched(NODE, &Outcome::LeftAlone, now_ms);
+                }
+                Some(Step::GiveUp { .. }) => panic!("given up"),
+                None => {}
+            }
+        }
+        assert!(launches > 10 * REVIVALS_MAX && launches < 10_000, "{launches}");
     }
 
     #[test]

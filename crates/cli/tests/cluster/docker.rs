@@ -31,7 +31,8 @@ fn a_container_that_is_killed_paused_or_stopped_is_brought_back() {
         }
     };
     let cluster = Cluster::start(&engine);
-    let deeds: [(&str, fn(&Engine)); 4] = [
+    type Deed = fn(&Engine);
+    let deeds: [(&str, Deed); 4] = [
         ("killed", |engine| drop(engine.docker(&["kill", "worker-1"]))),
         ("killed from outside", |engine| engine.signal("worker-1", Signal::KILL)),
         ("paused", |engine| drop(engine.docker(&["pause", "worker-1"]))),

@@ -12,6 +12,7 @@ mod frozen;
 mod garbage;
 mod harness;
 mod kills;
+mod partition;
 mod points;
 mod random;
 mod revival;

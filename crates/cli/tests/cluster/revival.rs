@@ -82,6 +82,25 @@ fn a_leader_that_thaws_at_the_last_moment_harms_nothing() {
     }
 }
 
+/// Far more threads that compute than there are processors, and a client: nobody is taken for dead.
+#[test]
+fn busy_is_not_dead() {
+    let data = Data::of("coffee", "0.02");
+    let cluster = Watched::up(&[]);
+    let before: Vec<_> = cluster.names().iter().map(|name| cluster.process(name)).collect();
+    let threads = 8 * std::thread::available_parallelism().unwrap().get();
+    let until = Instant::now() + Duration::from_secs(12);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| while Instant::now() < until {});
+        }
+        cluster.client("coffee", &data.folder, "out").succeeds();
+    });
+    data.compare(&cluster.path("out"));
+    let after: Vec<_> = cluster.names().iter().map(|name| cluster.process(name)).collect();
+    assert_eq!(before, after, "somebody busy was taken for dead");
+}
+
 /// The thread that answers is well; the main loop is not.
 #[test]
 fn a_node_whose_main_loop_is_stuck_is_replaced() {
