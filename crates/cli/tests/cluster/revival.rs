@@ -190,16 +190,23 @@ fn every_role_leaves_in_time_when_it_is_told_to_under_load() {
     (0..2).for_each(|n| data.compare(&cluster.path(&format!("out-{n}"))));
 }
 
-/// `down` while nodes die and are brought back: nothing is left, and nothing comes again.
+/// A worker is slow to leave, and others have just died: nothing is left, and nothing comes again.
 #[test]
 fn what_is_taken_down_stays_down() {
-    let cluster = Watched::up(&[]);
+    let data = Data::of("coffee", "0.02");
+    let hits = tempfile::tempdir().unwrap();
+    let hits_path = hits.path().display().to_string();
+    let environment =
+        [("CAUDAL_FAILPOINT", "map.running=sleep:60000"), ("CAUDAL_FAILPOINT_HITS", &hits_path)];
+    let cluster = Watched::up(&environment);
     let names = cluster.names();
-    cluster.kill(&["worker-1", "gateway-1", "monitor-3"].map(String::from));
-    // About when they are started again.
-    std::thread::sleep(Duration::from_millis(1500));
+    let mut client = cluster.client("coffee", &data.folder, "out");
+    wait_until("a worker is slow", || hits.path().join("map.running").exists());
+    cluster.kill(&["gateway-1", "monitor-1"].map(String::from));
+    let began = Instant::now();
     let down = cluster.command("down");
     assert!(down.status.success(), "{down:?}");
+    assert!(began.elapsed() > Duration::from_secs(2), "nobody was slow to leave");
     let until = Instant::now() + Duration::from_secs(4);
     while Instant::now() < until {
         for name in &names {
@@ -207,4 +214,6 @@ fn what_is_taken_down_stays_down() {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
 }
