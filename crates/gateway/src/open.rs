@@ -5,6 +5,7 @@
 //! without a client.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use caudal_broker::News;
 use caudal_core::manifest::Manifest;
@@ -13,7 +14,7 @@ use caudal_core::{Objects, SessionId, limits, schema};
 use caudal_failpoint::hit;
 use caudal_journal::Created;
 use caudal_planner::SessionPlan;
-use caudal_runtime::time::wall_ms;
+use caudal_runtime::time::{timeout, wall_ms};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, over, plan};
@@ -36,11 +37,21 @@ impl Gateway {
             Some(manifest) => self.found(manifest, &request).await?,
             None => self.write_down(owner, &objects, &request).await?,
         };
-        open.session.make_queues(limits::CLUSTER_MAP_THREADS).await?;
+        self.make_queues(&open).await?;
         self.broker.announce(News::Opened(objects.session.clone())).await?;
         hit("open.announced");
         self.check_still_open(&objects).await?;
         reply(&open)
+    }
+
+    /// A gateway that cannot reach the broker has patience for minutes. Its client has not, and neither
+    /// have the janitors, for whom nobody is attached yet.
+    async fn make_queues(&self, open: &OpenSession) -> Result<(), Error> {
+        let patience = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
+        let made = timeout(patience, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
+        let seconds = patience.as_secs();
+        let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };
+        Ok(made.map_err(late)??)
     }
 
     /// The session is there: this request was made before.

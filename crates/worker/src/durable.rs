@@ -16,6 +16,8 @@ pub struct Durable {
     pub manifest: Arc<Manifest>,
     /// The worker's name in the cluster.
     pub worker: String,
+    /// Random: tells this process from those that had the name before.
+    pub life: u64,
     /// Within this time the workers subscribe to the session's shards, each in its own order.
     pub spread_ms: u64,
 }

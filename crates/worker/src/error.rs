@@ -21,6 +21,8 @@ pub enum Error {
     Panicked(JoinError),
     #[error("a queue of the session is gone, though the session is open")]
     QueueGone,
+    #[error("the session is not wholly open yet")]
+    NoQueueYet,
     #[error("shard {} was taken over while it was being loaded", shard.0)]
     Superseded { shard: ShardId },
     #[error("fragment {fragment} was being run by {deaths} workers when they died")]
@@ -57,7 +59,7 @@ impl Coded for Error {
             Error::Engine(error) => error.code(),
             Error::Panicked(_) => "CDL-5001",
             Error::Record(_) => "CDL-5006",
-            Error::QueueGone => "CDL-5007",
+            Error::QueueGone | Error::NoQueueYet => "CDL-5007",
             Error::Superseded { .. } => "CDL-5010",
             Error::DeadlyFragment { .. } => "CDL-5008",
             Error::DeadlyShard { .. } => "CDL-5009",
@@ -73,9 +75,11 @@ impl Coded for Error {
             Error::DeadlyFragment { .. } | Error::DeadlyShard { .. } => {
                 Some("the workers' logs say what they died of; out of memory, most often".into())
             }
-            Error::Panicked(_) | Error::Record(_) | Error::QueueGone | Error::Superseded { .. } => {
-                None
-            }
+            Error::Panicked(_)
+            | Error::Record(_)
+            | Error::QueueGone
+            | Error::NoQueueYet
+            | Error::Superseded { .. } => None,
         }
     }
 
@@ -87,7 +91,7 @@ impl Coded for Error {
             Error::Journal(caudal_journal::Error::Gone { .. }) => true,
             Error::Journal(error) => error.is_retryable(),
             Error::Store(error) => error.is_retryable(),
-            Error::QueueGone | Error::Superseded { .. } => true,
+            Error::QueueGone | Error::NoQueueYet | Error::Superseded { .. } => true,
             Error::Engine(_)
             | Error::Panicked(_)
             | Error::Record(_)

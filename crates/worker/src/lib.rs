@@ -89,6 +89,9 @@ impl Worker {
     }
 
     fn new_attempt(&self) -> Attempt {
+        if caudal_failpoint::mutant("attempts_mixed") {
+            return Attempt(0);
+        }
         Attempt(fastrand::u64(..))
     }
 

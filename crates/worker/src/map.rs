@@ -14,8 +14,16 @@ use crate::{Error, Worker};
 /// One fragment at a time: the next one may as well go to another worker.
 const PREFETCH: usize = 1;
 
-pub async fn serve(worker: &Worker) -> Result<(), Error> {
-    let mut consumer = worker.broker.consume(&worker.queues.map(), PREFETCH).await?;
+pub async fn subscribe(worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
+    Ok(worker.broker.consume(&worker.queues.map(), PREFETCH).await?)
+}
+
+/// Tells of every fragment that is done.
+pub async fn serve(
+    worker: &Worker,
+    mut consumer: Box<dyn Consumer>,
+    mut progress: impl FnMut(),
+) -> Result<(), Error> {
     loop {
         let delivery = tokio::select! {
             biased;
@@ -24,6 +32,7 @@ pub async fn serve(worker: &Worker) -> Result<(), Error> {
         };
         let Some(delivery) = delivery else { return Ok(()) };
         take(worker, consumer.as_ref(), delivery).await?;
+        progress();
     }
 }
 

@@ -20,8 +20,12 @@ impl Mark {
     pub async fn begin(durable: &Durable, fragment: FragmentId) -> Result<Self, Error> {
         for run in 0..limits::FRAGMENT_DEATHS_MAX {
             let name = durable.objects.mark(fragment, run);
-            let body = Bytes::from(durable.worker.clone());
-            if durable.store.create(&name, body).await? == Created::New {
+            let body = Bytes::from(format!("{} {:016x}", durable.worker, durable.life));
+            // One that this very process could not remove, or of whose making it heard nothing, is no
+            // death: it is alive.
+            let is_ours = durable.store.create(&name, body.clone()).await? == Created::New
+                || durable.store.get(&name).await? == Some(body);
+            if is_ours {
                 return Ok(Self { name });
             }
         }
@@ -30,5 +34,49 @@ impl Mark {
 
     pub async fn end(self, durable: &Durable) -> Result<(), Error> {
         Ok(durable.store.delete(&self.name).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use caudal_core::manifest::Manifest;
+    use caudal_core::{Objects, SessionId, Source, TableId};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_marks_of_others_are_deaths() {
+        let store = caudal_journal::open("memory:").unwrap();
+        let session = SessionId("s".to_string());
+        let manifest = Arc::new(Manifest {
+            session: session.clone(),
+            tables: vec![],
+            queries: vec![],
+            shards: 1,
+            started_ms: 0,
+            version: String::new(),
+            fingerprint: String::new(),
+            owner: String::new(),
+        });
+        let life = |life| Durable {
+            store: Arc::clone(&store),
+            objects: Objects { session: session.clone() },
+            manifest: Arc::clone(&manifest),
+            worker: "w".to_string(),
+            life,
+            spread_ms: 1,
+        };
+        let fragment = FragmentId { source: Source::Table(TableId(0)), number: 7 };
+        for _ in 0..5 {
+            // Never ended: as if the store had lost that.
+            Mark::begin(&life(1), fragment).await.unwrap();
+        }
+        for dies in 2..=limits::FRAGMENT_DEATHS_MAX {
+            Mark::begin(&life(u64::from(dies)), fragment).await.unwrap();
+        }
+        let last = Mark::begin(&life(9), fragment).await;
+        assert!(matches!(last, Err(Error::DeadlyFragment { .. })));
     }
 }

@@ -35,6 +35,8 @@ pub struct Node {
     /// For each session's joins, aggregates and sorts, before they spill.
     pub memory_bytes: usize,
     pub counts: Arc<Counts>,
+    /// Random: tells this process from those that had its name before.
+    pub life: u64,
 }
 
 impl Node {
@@ -151,6 +153,7 @@ impl Node {
             objects,
             manifest: Arc::new(manifest),
             worker: self.name.clone(),
+            life: self.life,
             spread_ms: limits::SHARD_SPREAD_MS,
         };
         let open = durable.session_state().await? == SessionState::Open;

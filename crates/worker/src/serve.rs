@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use caudal_broker::{Consumer, QueueKind};
 use caudal_core::{Coded, Failure, ShardId, limits};
 use tracing::{info, warn};
 
@@ -16,12 +17,54 @@ pub enum Role {
     Shard(ShardId),
 }
 
+impl Role {
+    async fn subscribe(self, worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
+        if caudal_failpoint::mutant("workers_declare") {
+            self.declare(worker).await?;
+        }
+        match self {
+            Role::Map => map::subscribe(worker).await,
+            Role::Shard(id) => shard::subscribe(worker, id).await,
+        }
+    }
+
+    /// What only gateways may do: a deliberate defect.
+    async fn declare(self, worker: &Worker) -> Result<(), Error> {
+        let (queue, kind) = match self {
+            Role::Map => (worker.queues.map(), QueueKind::Work { messages_max: 8 }),
+            Role::Shard(id) => (worker.queues.shard(id), QueueKind::Shard { messages_max: 8 }),
+        };
+        Ok(worker.broker.declare(&queue, kind).await?)
+    }
+
+    async fn serve(
+        self,
+        worker: &Worker,
+        consumer: Box<dyn Consumer>,
+        progress: impl FnMut(),
+    ) -> Result<(), Error> {
+        match self {
+            Role::Map => map::serve(worker, consumer, progress).await,
+            Role::Shard(id) => shard::serve(worker, id, consumer, progress).await,
+        }
+    }
+}
+
 pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
     let mut failed_in_a_row = 0;
+    let mut has_queue = false;
     loop {
-        let ended = match role {
-            Role::Map => map::serve(&worker).await,
-            Role::Shard(id) => shard::serve(&worker, id).await,
+        let ended = match role.subscribe(&worker).await {
+            Ok(consumer) => {
+                has_queue = true;
+                role.serve(&worker, consumer, || failed_in_a_row = 0).await
+            }
+            // The gateway that opens the session has not come to it. Whether one will, or the session is
+            // given up, is not ours to say.
+            Err(error) if error.is_queue_gone() && !has_queue && worker.durable.is_some() => {
+                Err(Error::NoQueueYet)
+            }
+            Err(error) => Err(error),
         };
         if worker.is_stopped() {
             return Ok(());
@@ -35,6 +78,7 @@ pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
         match what_now(durable, ended, &mut failed_in_a_row).await {
             Next::End => return Ok(()),
             Next::Again => back_off(failed_in_a_row).await,
+            Next::Later => back_off(LATER).await,
         }
     }
 }
@@ -42,7 +86,12 @@ pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
 enum Next {
     End,
     Again,
+    /// Nothing has failed, and there is no hurry.
+    Later,
 }
+
+/// As after so many failures.
+const LATER: u32 = 4;
 
 /// A queue that is gone, or a fence, is news about the session: the store knows what it means.
 async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: &mut u32) -> Next {
@@ -61,6 +110,9 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         Ok(()) => Error::QueueGone,
         Err(error) => error,
     };
+    if matches!(error, Error::NoQueueYet) {
+        return Next::Later;
+    }
     if error.is_somebody_elses_turn() {
         info!(%session, %error, "starting anew");
         *failed_in_a_row = 0;

@@ -119,6 +119,9 @@ impl Gateways {
                 }
                 Err(status) => self.fail(&link, status).await?,
             }
+            if name == "end" && caudal_failpoint::mutant("end_once") {
+                return Ok(Reply { address: link.address, body: vec![] });
+            }
         }
     }
 
@@ -132,7 +135,7 @@ impl Gateways {
             let give_up_at = state.away_since + state.patience(self.away_max);
             let turn = state.whose_turn();
             sleep_until(state.gateways[turn].not_before.min(give_up_at)).await;
-            if now() >= give_up_at {
+            if now() >= give_up_at && state.all_tried() {
                 return Err(state.no_gateway());
             }
             let generation = self.generation.get();
@@ -226,6 +229,11 @@ impl State {
         }
     }
 
+    /// One that does not answer may have taken all the time there is: the others have not been asked.
+    fn all_tried(&self) -> bool {
+        self.gateways.iter().all(|gateway| gateway.failures > 0)
+    }
+
     /// The gateway that may be tried soonest; in turn, where several may.
     fn whose_turn(&self) -> usize {
         let (now, count) = (now(), self.gateways.len());
@@ -295,6 +303,18 @@ mod tests {
         assert!((50..150).contains(&pause(0)));
         assert!((2500..7500).contains(&pause(60)));
         assert!((0..20).map(|_| pause(3)).collect::<std::collections::HashSet<_>>().len() > 1);
+    }
+
+    #[tokio::test]
+    async fn nobody_is_given_up_before_all_have_been_tried() {
+        let addresses = ["a", "b"].map(str::to_string).to_vec();
+        let gateways = Gateways::new(&Settings::new(addresses)).unwrap();
+        let mut state = gateways.state.lock().await;
+        state.failed(0, "it said nothing for a minute".to_string(), Duration::ZERO);
+        assert!(!state.all_tried());
+        assert_eq!(state.whose_turn(), 1);
+        state.failed(1, "gone".to_string(), Duration::ZERO);
+        assert!(state.all_tried());
     }
 
     #[tokio::test]

@@ -160,6 +160,7 @@ impl Cluster {
                 objects: Objects { session: self.id.clone() },
                 manifest: Arc::new(self.manifest()),
                 worker: format!("worker-{number}"),
+                life: number as u64,
                 spread_ms: 3,
             }),
             stop: caudal_runtime::Level::default(),

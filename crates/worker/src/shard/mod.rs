@@ -23,19 +23,45 @@ use futures::FutureExt;
 use crate::shard::owner::Owner;
 use crate::{Error, Worker};
 
-/// Returns when the queue is gone or the worker is to leave.
-pub async fn serve(worker: &Worker, id: ShardId) -> Result<(), Error> {
+pub async fn subscribe(worker: &Worker, id: ShardId) -> Result<Box<dyn Consumer>, Error> {
     wait_for_turn(worker, id).await;
-    let queue = worker.queues.shard(id);
-    let mut consumer = worker.broker.consume(&queue, limits::PREFETCH_MESSAGES).await?;
+    Ok(worker.broker.consume(&worker.queues.shard(id), limits::PREFETCH_MESSAGES).await?)
+}
+
+/// Returns when the queue is gone or the worker is to leave. Tells of everything that is safe.
+pub async fn serve(
+    worker: &Worker,
+    id: ShardId,
+    mut consumer: Box<dyn Consumer>,
+    progress: impl FnMut(),
+) -> Result<(), Error> {
     let first = tokio::select! {
         biased;
         () = worker.stopped() => None,
         first = consumer.next() => first?,
     };
     let Some(first) = first else { return Ok(()) };
-    let mut owner = Owner::take_over(worker, id, first.redelivered).await?;
-    owner.take(with_those_waiting(first, consumer.as_mut())?, consumer.as_ref()).await?;
+    let kept = if failpoint::mutant("memory_kept") { kept::find(worker, id) } else { None };
+    let mut owner = match kept {
+        Some(kept) => kept,
+        None => Owner::take_over(worker, id, first.redelivered).await?,
+    };
+    let owned = own(worker, &mut owner, first, consumer.as_mut(), progress).await;
+    if failpoint::mutant("memory_kept") {
+        kept::keep(worker, id, owner);
+    }
+    owned
+}
+
+/// Owns the shard, from its first delivery on.
+async fn own(
+    worker: &Worker,
+    owner: &mut Owner,
+    first: Delivery,
+    consumer: &mut dyn Consumer,
+    mut progress: impl FnMut(),
+) -> Result<(), Error> {
+    owner.take(with_those_waiting(first, consumer)?, consumer).await?;
     let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
     loop {
         tokio::select! {
@@ -44,11 +70,13 @@ pub async fn serve(worker: &Worker, id: ShardId) -> Result<(), Error> {
             () = renew.tick() => owner.renew_baton(),
             Some(ended) = owner.outputs.join_next() => {
                 owner.output_ended(ended.map_err(Error::Panicked)??);
+                progress();
             }
             delivery = consumer.next() => {
                 let Some(delivery) = delivery? else { return Ok(()) };
-                let group = with_those_waiting(delivery, consumer.as_mut())?;
-                owner.take(group, consumer.as_ref()).await?;
+                let group = with_those_waiting(delivery, consumer)?;
+                owner.take(group, consumer).await?;
+                progress();
             }
         }
         if let Some(baton) = owner.give_up_baton() {
@@ -80,4 +108,44 @@ fn with_those_waiting(
         group.push(next);
     }
     Ok(group)
+}
+
+/// What owners had in memory when their subscription ended: a deliberate defect.
+#[cfg(debug_assertions)]
+mod kept {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    type Key = (u64, String, ShardId);
+
+    thread_local! {
+        static KEPT: RefCell<BTreeMap<Key, Owner>> = const { RefCell::new(BTreeMap::new()) };
+    }
+
+    fn key(worker: &Worker, id: ShardId) -> Key {
+        let life = worker.durable.as_ref().map_or(0, |durable| durable.life);
+        (life, worker.queues.session.0.clone(), id)
+    }
+
+    pub fn find(worker: &Worker, id: ShardId) -> Option<Owner> {
+        let kept = KEPT.with_borrow_mut(|kept| kept.remove(&key(worker, id)));
+        kept.map(Owner::resubscribed)
+    }
+
+    pub fn keep(worker: &Worker, id: ShardId, owner: Owner) {
+        KEPT.with_borrow_mut(|kept| kept.insert(key(worker, id), owner));
+    }
+}
+
+#[cfg(not(debug_assertions))]
+mod kept {
+    use super::*;
+
+    pub fn find(_: &Worker, _: ShardId) -> Option<Owner> {
+        None
+    }
+
+    pub fn keep(_: &Worker, _: ShardId, _: Owner) {}
 }

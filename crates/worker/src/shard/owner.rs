@@ -43,6 +43,13 @@ pub enum OutputEvent {
 }
 
 impl Owner {
+    /// As if this were the same consumer still: a deliberate defect.
+    #[cfg(debug_assertions)]
+    pub fn resubscribed(mut self) -> Self {
+        self.baton = None;
+        self
+    }
+
     /// Takes the shard up where its journal says it was.
     pub async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Self, Error> {
         let mut owner = Self {
@@ -143,6 +150,11 @@ impl Owner {
         self.report(redelivered, duplicates);
         self.tell_failures().await?;
         self.answer_early(&mut record).await?;
+        if failpoint::mutant("ack_before_journal") {
+            for tag in taken.drain(..) {
+                consumer.ack(tag).await?;
+            }
+        }
         self.write_down(&record).await?;
         for tag in taken {
             consumer.ack(tag).await?;
@@ -197,6 +209,9 @@ impl Owner {
 
     /// Keeps the baton. A second one is a repetition of the first.
     async fn hold(&mut self, baton: DeliveryTag, consumer: &dyn Consumer) -> Result<(), Error> {
+        if failpoint::mutant("no_baton") {
+            return Ok(consumer.ack(baton).await?);
+        }
         if let Some(old) = self.baton.replace(baton) {
             consumer.ack(old).await?;
         }
@@ -329,6 +344,9 @@ async fn committed_outputs(
 ) -> Result<Vec<(StageId, Committed)>, Error> {
     let folder = durable.objects.shard(shard);
     let mut outputs = vec![];
+    if failpoint::mutant("output_uncommitted") {
+        return Ok(outputs);
+    }
     for stage in worker.engine.plan.stages.iter().filter(|stage| stage.runs_on(shard)) {
         let key = complete::output_key(stage.id);
         if let Some(output) = committed(Arc::clone(&durable.store), &folder, &key).await? {
