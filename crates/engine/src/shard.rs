@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use caudal_core::{FragmentPart, Offer, Section, ShardId, Source, StageId, Tracker, limits};
-use caudal_failpoint::knob;
+use caudal_failpoint::{knob, mutant};
 use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
@@ -73,9 +73,15 @@ impl Shard {
         if let Some(count) = part.end {
             self.end(part.id.source, count)?;
         }
+        let again = mutant("dedup_off").then(|| part.sections.clone());
         match self.tracker.offer(part.id, part.part, part.sections)? {
             Offer::Pending => Ok(Taken::Yes),
-            Offer::Duplicate => Ok(Taken::Duplicate),
+            Offer::Duplicate => {
+                for section in again.into_iter().flatten() {
+                    self.gather(section).await;
+                }
+                Ok(Taken::Duplicate)
+            }
             Offer::Taken(parts) => {
                 for section in parts.into_iter().flatten() {
                     self.gather(section).await;

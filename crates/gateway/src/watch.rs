@@ -33,7 +33,10 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
     /// Takes note of a look; says for how long the value has been watched unchanged. `now` is a time
     /// before the look: what changes after it is seen next time.
     pub fn observe(&mut self, key: K, value: V, now: Instant) -> Duration {
-        let gap_max = Duration::from_millis(limits::WATCH_GAP_MS_MAX);
+        let gap_max = match caudal_failpoint::mutant("old_hold") {
+            false => Duration::from_millis(limits::WATCH_GAP_MS_MAX),
+            true => Duration::MAX,
+        };
         let unchanged = match self.seen.get(&key) {
             Some(seen) if seen.value == value => {
                 seen.unchanged + now.saturating_duration_since(seen.last).min(gap_max)

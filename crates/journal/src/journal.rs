@@ -128,7 +128,12 @@ impl Journal {
         let store = &*self.store;
         let mut folding = stream::iter(self.folded..self.base)
             .map(|number| (number, record::name(&self.folder, number)))
-            .map(async |(number, name)| store.put(&name, record::stub()).await.map(|()| number))
+            .map(async |(number, name)| {
+                if caudal_failpoint::mutant("fold_frees") {
+                    return store.delete(&name).await.map(|()| number);
+                }
+                store.put(&name, record::stub()).await.map(|()| number)
+            })
             .buffered(limits::JOURNAL_FOLDS_AT_ONCE);
         while let Some(number) = folding.try_next().await? {
             self.folded = number + 1;
@@ -148,7 +153,10 @@ impl Journal {
         check_size(&name, size.bytes(), self.bytes_max)?;
 
         caudal_failpoint::hit("journal.before_write");
-        let created = self.store.create(&name, object.clone()).await?;
+        let created = match caudal_failpoint::mutant("no_fence") {
+            false => self.store.create(&name, object.clone()).await?,
+            true => self.store.put(&name, object.clone()).await.map(|()| Created::New)?,
+        };
         // The answer to a create that succeeded may have been lost, and the store asked again.
         let is_ours = created == Created::New || self.store.get(&name).await? == Some(object);
         if !is_ours {

@@ -8,6 +8,8 @@
 //! Randomness needs nothing of the kind: `fastrand`'s functions draw from a generator of their
 //! thread, which a simulation seeds. `clippy.toml` bans what goes past any of the three.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+
 mod level;
 #[cfg(debug_assertions)]
 mod scope;

@@ -18,6 +18,8 @@ struct Clock {
     /// By the moment they are for, then by their number.
     timers: BTreeMap<(Duration, u64), Waker>,
     next_timer: u64,
+    /// Of whoever is woken with every step.
+    awake: Option<Waker>,
 }
 
 thread_local! {
@@ -33,6 +35,7 @@ pub fn start(wall_ms: i64) -> Started {
         elapsed: Duration::ZERO,
         timers: BTreeMap::new(),
         next_timer: 0,
+        awake: None,
     };
     CLOCK.set(Some(clock));
     Started(())
@@ -65,17 +68,32 @@ pub fn wall_ms() -> Option<i64> {
     with(|clock| clock.start_wall_ms + clock.elapsed.as_millis() as i64)
 }
 
+/// Puts the clock on the wall forward; the other one goes on as before.
+pub fn skip_wall(duration: Duration) {
+    with(|clock| clock.start_wall_ms += duration.as_millis() as i64);
+}
+
 /// Goes to the next moment that somebody waits for. Whether there is one.
 pub fn advance() -> bool {
     let due = with(|clock| {
         let (&(moment, _), _) = clock.timers.first_key_value()?;
         clock.elapsed = clock.elapsed.max(moment);
         let later = clock.timers.split_off(&(moment, u64::MAX));
-        Some(std::mem::replace(&mut clock.timers, later))
+        Some((std::mem::replace(&mut clock.timers, later), clock.awake.take()))
     });
-    let Some(Some(due)) = due else { return false };
-    due.into_values().for_each(Waker::wake);
+    let Some(Some((due, awake))) = due else { return false };
+    due.into_values().chain(awake).for_each(Waker::wake);
     true
+}
+
+/// Never ends, and is woken with every step. The runtime has to poll something when the clock has gone
+/// on, or it would sleep; whoever waited for that moment may be gone.
+pub async fn stay_awake() {
+    std::future::poll_fn(|context| {
+        with(|clock| clock.awake = Some(context.waker().clone()));
+        Poll::Pending
+    })
+    .await
 }
 
 /// None where time is not simulated.

@@ -1,0 +1,76 @@
+//! What can go wrong. Each kind is switched on or off for a seed, and counted when it happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+macro_rules! faults {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Fault {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Fault {
+            pub const ALL: &[Fault] = &[$(Fault::$name,)*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Fault::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+faults! {
+    /// kill -9 at any await point; it is started again after a while.
+    WorkerCrash = "worker crash",
+    GatewayCrash = "gateway crash",
+    /// The machine is lost with it: nobody is told, its broker connection times out.
+    SilentCrash = "lost machine",
+    /// SIGSTOP, and SIGCONT after others may have taken over: the zombie.
+    WorkerFreeze = "worker freeze",
+    GatewayFreeze = "gateway freeze",
+    /// SIGTERM.
+    WorkerLeave = "worker leaves",
+    GatewayLeave = "gateway leaves",
+    WorkerJoin = "worker joins",
+    /// A node's connection to the broker breaks, with what was on its way.
+    ConnectionLoss = "connection loss",
+    /// A connection breaks with an acknowledgement on its way.
+    AckLoss = "acknowledgement lost",
+    /// All connections break; confirmed messages are kept, what was delivered comes again.
+    BrokerRestart = "broker restart",
+    /// A node cannot reach the broker for a while.
+    BrokerPartition = "broker partition",
+    /// A node cannot reach the store for a while.
+    StorePartition = "store partition",
+    /// Nobody can.
+    StoreOutage = "store outage",
+    Duplicate = "duplicated delivery",
+    Reorder = "reordered delivery",
+    Refuse = "refused publish",
+    MissedNews = "missed news",
+    StoreSlow = "slow store call",
+    /// It is not done, and an error says so.
+    StoreFail = "failed store call",
+    /// It is done, and an error says that it is not known.
+    StoreLostAck = "store answer lost",
+    /// It is done, the answer is lost and it is done again: a create finds what it has made itself.
+    StoreAgain = "store asked again",
+    /// An error comes, and what was asked for is done much later.
+    StoreLate = "late store write",
+    /// A folder is removed in part, and an error comes.
+    StoreTorn = "torn removal",
+    /// A client's connection to its gateway breaks.
+    LineLoss = "client connection loss",
+    /// A client is gone for good.
+    ClientVanish = "client vanishes",
+}
+
+pub type Counts = BTreeMap<Fault, u64>;
+
+/// Half of all kinds, chosen at random: a kind that is rare among all may be all there is in another
+/// seed, and kinds that hide each other's effects are apart now and then.
+pub fn draw() -> BTreeSet<Fault> {
+    Fault::ALL.iter().copied().filter(|_| fastrand::bool()).collect()
+}

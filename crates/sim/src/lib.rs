@@ -1,0 +1,30 @@
+//! The whole cluster in one thread: gateways, workers and clients, the real code of the services, on
+//! simulated time, over the memory broker and a store that misbehaves. All that happens comes from
+//! a seed, and happens again with it.
+//!
+//! - [`run`]: one seed, from its cluster to what must be true in the end;
+//! - [`world`], with [`broker`], [`store`] and [`line`]: what stands between the nodes;
+//! - [`nodes`] and [`client`]: the processes;
+//! - [`faults`] and [`chaos`]: what goes wrong;
+//! - [`workload`] and [`oracle`]: what is asked, and the right answers.
+//!
+//! It needs a build with debug assertions: without them the seams that it uses are not there.
+
+#![cfg(debug_assertions)]
+
+pub mod broker;
+pub mod chaos;
+pub mod client;
+pub mod faults;
+mod files;
+pub mod line;
+pub mod many;
+pub mod mutants;
+pub mod nodes;
+pub mod oracle;
+pub mod random_sql;
+pub mod run;
+pub mod store;
+pub mod trace;
+pub mod workload;
+pub mod world;

@@ -1,0 +1,67 @@
+//! Deliberate defects: what the simulation has to find, or it would find nothing.
+
+pub struct Mutant {
+    /// As in `caudal_failpoint::mutant`.
+    pub name: &'static str,
+    pub what: &'static str,
+    /// Within so many seeds it is found.
+    pub seeds_max: u64,
+}
+
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "dedup_off",
+        what: "a shard takes a fragment again that it has seen",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "ack_before_journal",
+        what: "fragments are acknowledged before they are written down",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "no_fence",
+        what: "a journal's record replaces one that is there",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "memory_kept",
+        what: "what a shard's owner had in memory outlives its subscription",
+        seeds_max: 60,
+    },
+    Mutant { name: "no_baton", what: "a shard's owner gives the baton up at once", seeds_max: 60 },
+    Mutant {
+        name: "attempts_mixed",
+        what: "parts of different attempts are put together",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "end_once",
+        what: "the end of a table is said once, and not again when nobody answers",
+        seeds_max: 100,
+    },
+    Mutant {
+        name: "output_uncommitted",
+        what: "a stage's output is published although another was committed",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "fold_frees",
+        what: "folding removes records instead of keeping their numbers taken",
+        seeds_max: 60,
+    },
+    Mutant {
+        name: "old_hold",
+        what: "a janitor counts time in which it has not watched",
+        seeds_max: 300,
+    },
+    Mutant {
+        name: "workers_declare",
+        what: "workers make the queues that they miss",
+        seeds_max: 60,
+    },
+];
+
+pub fn find(name: &str) -> Option<&'static str> {
+    MUTANTS.iter().find(|mutant| mutant.name == name).map(|mutant| mutant.name)
+}

@@ -1,0 +1,291 @@
+//! One seed: a cluster, its sessions, what goes wrong, and whether all is as it should be in the end.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use caudal_core::limits;
+use caudal_failpoint::simulated::{set_knobs, set_mutant};
+use caudal_runtime::time::{sleep, timeout};
+use caudal_runtime::{Scope, simulated};
+
+use crate::chaos::Cluster;
+use crate::client::{End, Session};
+use crate::faults::{self, Counts, Fault};
+use crate::trace::Trace;
+use crate::workload::{self, Workload};
+use crate::world::{World, lock};
+
+/// What of the product's patience may pass before a session ends, once nothing goes wrong any more.
+const SESSION_MAX: Duration = Duration::from_secs(900);
+
+/// After that nothing is left: longer than janitors are patient and than the latest write is late.
+const SETTLE: Duration = Duration::from_secs(150);
+
+/// What the clock on the wall says when a simulation begins.
+const WALL_MS: i64 = 1_700_000_000_000;
+
+const STACK_BYTES: usize = 16 << 20;
+
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A deliberate defect.
+    pub mutant: Option<&'static str>,
+    pub without: BTreeSet<Fault>,
+    /// Keep what happened line by line.
+    pub keep_lines: bool,
+}
+
+#[derive(Debug)]
+pub struct Report {
+    pub seed: u64,
+    pub workload: String,
+    pub ends: Vec<End>,
+    /// What is not as it should be.
+    pub problems: Vec<String>,
+    pub enabled: BTreeSet<Fault>,
+    pub counts: Counts,
+    pub trace: Trace,
+    pub simulated: Duration,
+}
+
+/// Runs a seed, on a thread of its own.
+pub fn run(seed: u64, options: &Options) -> Report {
+    let setup = Setup::draw(seed);
+    let options = options.clone();
+    listen_to_panics();
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+    let running = thread.spawn(move || setup.run(&options)).expect("a thread");
+    running.join().expect("what panics is caught")
+}
+
+/// What a seed is about. Plans and right answers are made before time is simulated.
+struct Setup {
+    seed: u64,
+    enabled: BTreeSet<Fault>,
+    workloads: Vec<Arc<Workload>>,
+    shards: usize,
+}
+
+impl Setup {
+    fn draw(seed: u64) -> Self {
+        fastrand::seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xca0d);
+        let enabled = faults::draw();
+        let shards = [1, 2, 4][fastrand::usize(..3)];
+        let sessions = [1, 1, 2, 3][fastrand::usize(..4)];
+        let others = (1..sessions).map(|_| 20 * fastrand::u64(..5));
+        // All is drawn before any is made: making them draws, too, and is done once.
+        let numbers: Vec<u64> = std::iter::once(seed).chain(others).collect();
+        let workloads: Vec<_> = numbers.into_iter().map(workload::of).collect();
+        workloads.iter().for_each(|workload| workload.remember_plan(shards));
+        Self { seed, enabled, workloads, shards }
+    }
+
+    fn run(self, options: &Options) -> Report {
+        fastrand::seed(self.seed);
+        set_mutant(options.mutant);
+        // All or none: the length of encoded rows depends on their order, which DataFusion's hash sets
+        // choose anew in every process.
+        let inline_bytes = [0, 1 << 20][fastrand::usize(..2)];
+        set_knobs([
+            ("message_bytes", 400..=6000),
+            ("output_fragment_rows", 1..=60),
+            ("output_inline_bytes", inline_bytes..=inline_bytes),
+            ("snapshot_records", 2..=8),
+            ("early_rows_min", 1..=60),
+            ("merge_rows_min", 1..=200),
+            ("shard_queue_messages_max", 2..=12),
+            ("map_queue_fragments_max", 1..=6),
+        ]);
+        let _clock = simulated::start(WALL_MS);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .on_thread_park(|| {
+                simulated::advance();
+            })
+            .build()
+            .expect("a runtime");
+        let enabled = self.enabled.difference(&options.without).copied().collect();
+        let world = World::new(self.seed, enabled, Trace::new(options.keep_lines));
+        let (scope, overrun) = (world.scope.clone(), world.overrun.clone());
+        let workload = self.workloads[0].name.clone();
+        let seed = self.seed;
+        let simulation = Simulation { world: Arc::clone(&world), setup: self };
+        let (ends, mut problems) = runtime.block_on(async move {
+            tokio::select! {
+                biased;
+                () = simulated::stay_awake() => unreachable!("it never ends"),
+                _ = overrun.above(0) => (vec![], vec!["it goes round in circles".to_string()]),
+                // In a scope, as everything else: what it spawns by mistake is simulated, too.
+                ended = scope.spawn(simulation.run()) => ended.unwrap_or_else(|died| {
+                    (vec![], vec![format!("the simulation itself died: {died}")])
+                }),
+            }
+        });
+        problems.extend(take_panics());
+        let simulated = simulated::elapsed().unwrap_or_default();
+        let (counts, enabled, trace) =
+            (world.counts(), world.enabled().clone(), world.take_trace());
+        Report { seed, workload, ends, problems, enabled, counts, trace, simulated }
+    }
+}
+
+struct Simulation {
+    world: Arc<World>,
+    setup: Setup,
+}
+
+impl Simulation {
+    async fn run(self) -> (Vec<End>, Vec<String>) {
+        let world = &self.world;
+        let (workers, gateways) = (fastrand::usize(1..=3), fastrand::usize(1..=3));
+        let mut cluster = Cluster::start(world, workers, gateways);
+        let names: Vec<String> = (0..gateways).map(|number| format!("gateway-{number}")).collect();
+        let clients: Vec<(Scope, _)> = self
+            .setup
+            .workloads
+            .iter()
+            .enumerate()
+            .map(|(number, workload)| {
+                let session = Session {
+                    name: format!("client-{number}"),
+                    workload: Arc::clone(workload),
+                    shards: self.setup.shards,
+                    gateways: names.clone(),
+                    think_ms_max: [0, 20, 300, 2000][fastrand::usize(..4)],
+                };
+                let scope = Scope::default();
+                let (world, start_ms) = (Arc::clone(world), fastrand::u64(0..4000));
+                let living = scope.spawn(async move {
+                    sleep(Duration::from_millis(start_ms)).await;
+                    session.live(world).await
+                });
+                (scope, living)
+            })
+            .collect();
+        for (scope, _) in &clients {
+            self.vanish_perhaps(scope);
+        }
+
+        let seconds = [5, 20, 60, 100][fastrand::usize(..4)];
+        cluster.suffer(Duration::from_secs(seconds)).await;
+        cluster.recover();
+        world.say("world", format_args!("nothing goes wrong any more"));
+
+        let mut ends = vec![];
+        for (scope, living) in clients {
+            let end = match timeout(SESSION_MAX, living).await {
+                Ok(Ok(end)) => end,
+                Ok(Err(_)) if !scope.is_alive() => End::Vanished,
+                Ok(Err(died)) => End::Wrong {
+                    query: "client".to_string(),
+                    difference: format!("it died: {died}"),
+                },
+                Err(_) => End::Hangs,
+            };
+            ends.push(end);
+            scope.kill();
+        }
+        sleep(SETTLE).await;
+        if !lock(&world.brought_back).is_empty() && !self.leftovers(&cluster).is_empty() {
+            self.wait_for_the_sweep().await;
+        }
+        let violations = lock(&world.violations).clone();
+        let problems = [self.problems_of(&ends), self.leftovers(&cluster), violations].concat();
+        (ends, problems)
+    }
+
+    fn vanish_perhaps(&self, scope: &Scope) {
+        if !self.world.enabled().contains(&Fault::ClientVanish) || fastrand::u32(..3) > 0 {
+            return;
+        }
+        let (world, scope) = (Arc::clone(&self.world), scope.clone());
+        let after = Duration::from_millis(fastrand::u64(10..12_000));
+        self.world.scope.spawn(async move {
+            sleep(after).await;
+            if scope.tasks() > 0 {
+                world.say("world", format_args!("a client vanishes"));
+                world.count(Fault::ClientVanish);
+                scope.kill();
+            }
+        });
+    }
+
+    fn problems_of(&self, ends: &[End]) -> Vec<String> {
+        let counts = self.world.counts();
+        let long_cuts = self.world.long_cuts.load(Ordering::Relaxed);
+        let problem = |(number, end): (usize, &End)| match end {
+            End::Answered { .. } | End::Vanished => None,
+            End::Coded { code, .. } if is_allowed(code, &counts, long_cuts) => None,
+            end => Some(format!("client-{number}: {end:?}")),
+        };
+        ends.iter().enumerate().filter_map(problem).collect()
+    }
+
+    /// What a gateway brought back of a session that had ended goes before its tombstone does.
+    async fn wait_for_the_sweep(&self) {
+        simulated::skip_wall(Duration::from_secs(3600 * (limits::TOMBSTONE_HOURS as u64 + 1)));
+        sleep(Duration::from_secs(limits::TOMBSTONE_SWEEP_SECONDS) + SETTLE).await;
+    }
+
+    /// Nothing of a session remains: no queue, no object, no task.
+    fn leftovers(&self, cluster: &Cluster) -> Vec<String> {
+        let mut left: Vec<String> = vec![];
+        let queues = self.world.broker.queue_names();
+        left.extend(queues.into_iter().map(|queue| format!("queue {queue} is left")));
+        let objects: Vec<String> = lock(&self.world.objects).keys().cloned().collect();
+        let objects = objects.into_iter().filter(|name| !name.starts_with("closed/"));
+        left.extend(objects.map(|name| format!("object {name} is left")));
+        for process in &cluster.processes {
+            let tasks = process.running.as_ref().map_or(0, |running| running.link.scope.tasks());
+            if tasks > 1 {
+                left.push(format!("{} tasks of {} are left", tasks - 1, process.name));
+            }
+        }
+        left
+    }
+}
+
+/// What may rightly be told to a client when things go wrong as they do here.
+fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
+    let count = |faults: &[Fault]| -> u64 {
+        faults.iter().map(|fault| counts.get(fault).copied().unwrap_or_default()).sum()
+    };
+    use Fault::*;
+    let deaths = count(&[WorkerCrash, WorkerFreeze, WorkerLeave]);
+    let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
+    match code {
+        // No gateway for as long as a client has patience.
+        "CDL-9001" => {
+            count(&[GatewayCrash, GatewayFreeze, GatewayLeave, StorePartition, StoreOutage]) > 0
+        }
+        // A client that gets to no gateway that gets to the broker is as good as gone.
+        "CDL-8012" => long_cuts > 0,
+        // Three workers died of one fragment, for all that anybody can tell.
+        "CDL-5008" => deaths + losses >= 3,
+        // Ten owners of a shard in a row were lost before anything came of them.
+        "CDL-5009" => deaths + losses >= 10,
+        _ => false,
+    }
+}
+
+thread_local! {
+    static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// An invariant that does not hold panics in some task, whose end somebody may take for a crash.
+fn listen_to_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| match simulated::elapsed() {
+            Some(_) => PANICS.with_borrow_mut(|panics| panics.push(panic.to_string())),
+            None => before(panic),
+        }));
+    });
+}
+
+fn take_panics() -> Vec<String> {
+    PANICS.take().into_iter().map(|panic| format!("panic: {panic}")).collect()
+}

@@ -1,0 +1,152 @@
+//! What is asked, and what the right answer is. Made once and kept: a seed costs its run alone.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use caudal_core::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
+use caudal_core::{SessionId, schema as core_schema};
+use caudal_planner::{ROW_COLUMN, SessionSpec};
+
+use crate::world::lock;
+use crate::{files, oracle, random_sql};
+
+/// A table, whole. A session cuts it into fragments.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub name: String,
+    pub rows: RecordBatch,
+}
+
+#[derive(Debug)]
+pub struct Workload {
+    pub name: String,
+    pub tables: Vec<Table>,
+    pub queries: Vec<Query>,
+}
+
+#[derive(Debug)]
+pub struct Query {
+    pub entry: QueryEntry,
+    /// Whether the order of the rows is part of the answer.
+    pub ordered: bool,
+    pub expected: Vec<RecordBatch>,
+}
+
+/// Different workloads of random tables and queries.
+const RANDOM_WORKLOADS: u64 = 97;
+const RANDOM_QUERIES: usize = 3;
+
+/// The workload of a number: most are random, every tenth is a suite, every twentieth TPC-H.
+pub fn of(number: u64) -> Arc<Workload> {
+    match number % 20 {
+        3 | 13 => kept(format!("suite-{}", number / 10 % 4), |_| files::suite(number / 10 % 4)),
+        7 => kept(format!("tpch-{}", number / 20 % 4), |_| files::tpch(number / 20 % 4)),
+        _ => kept(format!("random-{}", number % RANDOM_WORKLOADS), |name| {
+            random(name, number % RANDOM_WORKLOADS)
+        }),
+    }
+}
+
+fn kept(name: String, make: impl FnOnce(String) -> Workload) -> Arc<Workload> {
+    static KEPT: LazyLock<Mutex<BTreeMap<String, Arc<Workload>>>> = LazyLock::new(Mutex::default);
+    let mut kept = lock(&KEPT);
+    if let Some(workload) = kept.get(&name) {
+        return Arc::clone(workload);
+    }
+    let workload = Arc::new(make(name.clone()));
+    kept.insert(name, Arc::clone(&workload));
+    workload
+}
+
+fn random(name: String, number: u64) -> Workload {
+    let mut rng = fastrand::Rng::with_seed(1000 + number);
+    let tables = random_sql::tables(&mut rng);
+    let mut asked = vec![];
+    while asked.len() < RANDOM_QUERIES {
+        let random_sql::Query { sql, ordered } = random_sql::query(&mut rng);
+        let entry = QueryEntry { name: format!("q{}", asked.len()), sql, params: vec![] };
+        asked.push((entry, ordered));
+    }
+    Workload::new(name, tables, asked)
+}
+
+impl Workload {
+    /// Queries that DataFusion cannot answer are left out.
+    pub fn new(name: String, tables: Vec<Table>, asked: Vec<(QueryEntry, bool)>) -> Self {
+        let runtime = runtime();
+        let queries = asked.into_iter().filter_map(|(entry, ordered)| {
+            let answering = oracle::plain(&tables, &entry.sql, &entry.params);
+            let expected = runtime.block_on(answering).ok()?;
+            Some(Query { entry, ordered, expected })
+        });
+        let queries = queries.collect();
+        Self { name, tables, queries }
+    }
+
+    pub fn table_entries(&self) -> Vec<TableEntry> {
+        let entry = |table: &Table| TableEntry {
+            name: table.name.clone(),
+            schema: core_schema::encode(&table.rows.schema()).expect("columns have plain types"),
+        };
+        self.tables.iter().map(entry).collect()
+    }
+
+    pub fn query_entries(&self) -> Vec<QueryEntry> {
+        self.queries.iter().map(|query| query.entry.clone()).collect()
+    }
+
+    /// Plans it, so that no node has to.
+    pub fn remember_plan(&self, shards: usize) {
+        let manifest = Manifest {
+            session: SessionId(String::new()),
+            tables: self.table_entries(),
+            queries: self.query_entries(),
+            shards,
+            started_ms: 0,
+            version: String::new(),
+            fingerprint: String::new(),
+            owner: String::new(),
+        };
+        let spec = SessionSpec::try_from(&manifest).expect("made of what a session is made of");
+        if caudal_planner::remembered::find(&spec).is_none() {
+            let plan = runtime().block_on(caudal_planner::plan(&spec));
+            let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", self.name));
+            caudal_planner::remembered::remember(&spec, plan);
+        }
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+pub fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
+    let fields = fields.iter().map(|(name, ty)| Field::new(*name, ty.clone(), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The rows with the hidden column that numbers them.
+pub fn with_row_column(rows: &RecordBatch) -> RecordBatch {
+    let mut fields: Vec<_> = rows.schema().fields().iter().cloned().collect();
+    fields.push(Arc::new(Field::new(ROW_COLUMN, DataType::UInt64, true)));
+    let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
+    columns.push(Arc::new(UInt64Array::from_iter_values(0..rows.num_rows() as u64)));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("one column more")
+}
+
+/// One batch of all.
+pub fn join(schema: &SchemaRef, batches: &[RecordBatch]) -> RecordBatch {
+    concat_batches(schema, batches).expect("batches of one schema")
+}
+
+pub fn param(value: caudal_suite::ParamValue) -> ParamValue {
+    match value {
+        caudal_suite::ParamValue::Int(value) => ParamValue::Int(value),
+        caudal_suite::ParamValue::Float(value) => ParamValue::Float(value),
+        caudal_suite::ParamValue::Text(value) => ParamValue::Text(value),
+        caudal_suite::ParamValue::Bool(value) => ParamValue::Bool(value),
+    }
+}
