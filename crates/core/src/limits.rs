@@ -155,9 +155,6 @@ pub const TABLES_MAX: usize = 256;
 /// Sessions of a cluster at the same time, when its operator sets no other number.
 pub const SESSIONS_MAX: usize = 8;
 
-/// How long a gateway tries to make a session's queues: a client that waits could go to another.
-pub const OPEN_QUEUES_MS_MAX: u64 = 10_000;
-
 /// When a client that found no room for its session may ask again.
 pub const SESSIONS_RETRY_MS: u64 = 2000;
 
