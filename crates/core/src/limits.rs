@@ -32,7 +32,7 @@ pub const BROKER_HEARTBEAT_SECONDS: u16 = 5;
 pub const PUBLISHES_IN_FLIGHT_MAX: usize = 64;
 
 /// Their bytes.
-pub const PUBLISH_BYTES_IN_FLIGHT_MAX: usize = 64 << 20;
+pub const PUBLISH_BYTES_IN_FLIGHT_MAX: usize = 32 << 20;
 
 /// A queue that nobody has consumed from for so long was forgotten, and the broker removes it.
 pub const QUEUE_UNUSED_HOURS_MAX: u32 = 24;
@@ -165,10 +165,10 @@ pub const CLIENT_RUN_SECONDS_MAX: u64 = 600;
 pub const CLUSTER_MAP_THREADS: usize = 16;
 
 /// Packed bytes of the batches of one session that a gateway has in hand.
-pub const PUT_MEMORY_BYTES_MAX: u32 = 64 << 20;
+pub const PUT_MEMORY_BYTES_MAX: u32 = 32 << 20;
 
 /// Memory of the batches that a gateway unpacks at a time, of all its sessions.
-pub const UNPACKING_BYTES_MAX: u32 = 64 << 20;
+pub const UNPACKING_BYTES_MAX: u32 = 32 << 20;
 
 /// Rows of one fragment: some types take no bytes for a row.
 pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;
