@@ -9,7 +9,7 @@ use caudal_worker::Counts;
 
 use crate::faults::Fault;
 use crate::nodes::{Process, Role};
-use crate::world::{HEARTBEAT, World};
+use crate::world::{HEARTBEAT, World, extend};
 
 /// What a seed's cluster is made of.
 pub struct Cluster {
@@ -165,6 +165,7 @@ impl Cluster {
     fn cut_store(&self) -> bool {
         let away = Duration::from_millis(fastrand::u64(100..70_000));
         self.world.say("store", format_args!("is away for {away:?}"));
+        extend(&self.world.store_away_until, away);
         for running in self.processes.iter().filter_map(|process| process.running.as_ref()) {
             // Not to the same instant: some are back before others.
             running.link.cut_store(away + Duration::from_millis(fastrand::u64(0..4000)));

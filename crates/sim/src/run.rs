@@ -255,6 +255,7 @@ fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
     use Fault::*;
     let deaths = count(&[WorkerCrash, WorkerFreeze, WorkerLeave]);
     let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
+    let failures = count(&[StoreFail, StoreLostAck, StoreLate, StorePartition, StoreOutage]);
     match code {
         // No gateway for as long as a client has patience.
         "CDL-9001" => {
@@ -265,7 +266,7 @@ fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
         // Three workers died of one fragment, for all that anybody can tell.
         "CDL-5008" => deaths + losses >= 3,
         // Ten owners of a shard in a row were lost before anything came of them.
-        "CDL-5009" => deaths + losses >= 10,
+        "CDL-5009" => deaths + losses + failures >= 10,
         _ => false,
     }
 }

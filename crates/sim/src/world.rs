@@ -33,6 +33,8 @@ pub struct World {
     /// How often a gateway could not be reached, or not reach the broker, for longer than a client takes to
     /// notice.
     pub long_cuts: AtomicU64,
+    /// Until when nobody reaches the store.
+    pub store_away_until: Mutex<Option<Instant>>,
     /// What must never happen, and did.
     pub violations: Mutex<Vec<String>>,
     /// Raised when more happens than a seed can be about: it goes round in circles.
@@ -61,6 +63,7 @@ impl World {
             connections: AtomicU64::new(1),
             brought_back: Mutex::default(),
             long_cuts: AtomicU64::new(0),
+            store_away_until: Mutex::default(),
             violations: Mutex::default(),
             overrun: Level::default(),
         })
@@ -148,7 +151,8 @@ impl Link {
             lost: Level::default(),
             connection: AtomicU64::new(world.connections.fetch_add(1, Ordering::Relaxed)),
             broker_cut_until: Mutex::default(),
-            store_cut_until: Mutex::default(),
+            // Who starts while the store is away does not find it, either.
+            store_cut_until: Mutex::new(*lock(&world.store_away_until)),
             is_silent: AtomicBool::new(false),
         })
     }
@@ -217,7 +221,7 @@ impl Link {
 }
 
 /// A cut does not end earlier because there is another one.
-fn extend(cut_until: &Mutex<Option<Instant>>, duration: Duration) {
+pub fn extend(cut_until: &Mutex<Option<Instant>>, duration: Duration) {
     let mut cut_until = lock(cut_until);
     *cut_until = (*cut_until).max(Some(now() + duration));
 }
