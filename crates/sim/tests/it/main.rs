@@ -27,7 +27,7 @@ fn whatever_goes_wrong_answers_are_exact_or_there_is_a_code() {
     assert!(summary.failures.is_empty(), "{:#?}", summary.failures);
     assert!(summary.never_fired().is_empty(), "{:?} never happened", summary.never_fired());
     let coded: u64 = summary.coded.values().sum();
-    assert!(summary.answered > 8 * coded, "most sessions are answered, whatever happens");
+    assert!(summary.answered > 4 * coded, "most sessions are answered, whatever happens");
 }
 
 #[test]
