@@ -5,6 +5,7 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::error::{Exit, Failed};
@@ -23,7 +24,7 @@ pub fn watch() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         // Where we cannot listen, the signal ends the process, as it does any other.
         let Ok(runtime) = runtime else { return };
-        if runtime.block_on(tokio::signal::ctrl_c()).is_err() {
+        if runtime.block_on(asked_to_end()).is_err() {
             return;
         }
         PRESSED.send_replace(true);
@@ -32,6 +33,15 @@ pub fn watch() {
         Failed::interrupted().tell();
         std::process::exit(Exit::Interrupted.code().into());
     });
+}
+
+/// Ctrl-C, or the SIGTERM of `timeout` and the like.
+async fn asked_to_end() -> std::io::Result<()> {
+    let mut term = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed,
+        _ = term.recv() => Ok(()),
+    }
 }
 
 /// Whoever heeds Ctrl-C needs so long to tell others that it ends.

@@ -149,6 +149,9 @@ pub const GATEWAY_AWAY_SECONDS_MAX: u64 = 120;
 /// How long a client looks for its first gateway: an address is more likely wrong than away.
 pub const GATEWAY_FIRST_SECONDS_MAX: u64 = 20;
 
+/// Operators in one chain of a query: the depth of its expression.
+pub const EXPRESSION_TERMS_MAX: usize = 1000;
+
 /// Tables in one session.
 pub const TABLES_MAX: usize = 256;
 

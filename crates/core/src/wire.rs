@@ -23,6 +23,7 @@ use thiserror::Error;
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::limits;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
+use crate::size::rows_bytes;
 use crate::tracker::Part;
 
 const MAGIC: &[u8; 4] = b"CDL1";
@@ -161,6 +162,12 @@ pub fn take(rest: &mut Bytes, bytes: u64) -> Result<Bytes, Error> {
 /// Batches of one schema as an IPC stream; nothing at all where there is no batch.
 pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
     let Some(first) = batches.first() else { return Ok(Bytes::new()) };
+    // Nobody would decode it.
+    let bytes: u64 = batches.iter().map(|batch| rows_bytes(batch) as u64).sum();
+    let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
+    if bytes > bytes_max {
+        return Err(Error::TooLarge { bytes, bytes_max });
+    }
     let options =
         IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &first.schema(), options)?;

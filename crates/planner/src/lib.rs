@@ -34,6 +34,7 @@ pub mod session;
 pub mod spec;
 pub mod sql;
 pub mod stage;
+mod text;
 pub mod unions;
 
 pub use error::Error;

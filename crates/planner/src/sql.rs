@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::only_row;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
+use crate::text;
 
 /// DataFusion, set up so that its plans can be cut.
 pub struct Sql<'a> {
@@ -66,6 +67,7 @@ impl<'a> Sql<'a> {
         query: &QuerySpec,
         distinct: Distinct,
     ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+        text::check(query)?;
         let mut state = self.state(query, distinct);
         // Aliases are numbered from here, so that equal parts of different queries get equal names.
         *state.execution_props_mut() =

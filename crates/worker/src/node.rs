@@ -201,11 +201,16 @@ impl Node {
             return Err(format!("the session is of version {}, not {version}", manifest.version));
         }
         let spec = SessionSpec::try_from(manifest).map_err(|error| error.to_string())?;
-        let plan = caudal_planner::plan(&spec).await.map_err(|error| error.to_string())?;
-        let fingerprint = format!("{:032x}", plan.fingerprint);
-        if fingerprint != manifest.fingerprint {
-            return Err(format!("its plan is {fingerprint}, not {}", manifest.fingerprint));
-        }
-        Engine::new(Arc::new(plan), self.memory_bytes).map_err(|error| error.to_string())
+        let (expected, memory_bytes) = (manifest.fingerprint.clone(), self.memory_bytes);
+        // Long enough, for some, that a loop which waited for it would be taken for stuck.
+        let planning = task::compute_async(async move {
+            let plan = caudal_planner::plan(&spec).await.map_err(|error| error.to_string())?;
+            let fingerprint = format!("{:032x}", plan.fingerprint);
+            if fingerprint != expected {
+                return Err(format!("its plan is {fingerprint}, not {expected}"));
+            }
+            Engine::new(Arc::new(plan), memory_bytes).map_err(|error| error.to_string())
+        });
+        planning.await.map_err(|died| died.to_string())?
     }
 }

@@ -28,7 +28,8 @@ pub fn start_log() {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }
 
-/// Raised once SIGTERM or SIGINT has come. Awaited on a thread of its own: all others may be busy.
+/// Raised once SIGTERM, SIGINT or SIGHUP (a closed terminal) has come. Awaited on a thread of its own: all
+/// others may be busy.
 pub fn stop_signal() -> Level {
     let stop = Level::default();
     let stopping = stop.clone();
@@ -37,14 +38,17 @@ pub fn stop_signal() -> Level {
         // Where we cannot listen, the signal ends the process, as it does any other.
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
-            let (Ok(mut term), Ok(mut int)) =
-                (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-            else {
+            let (Ok(mut term), Ok(mut int), Ok(mut hangup)) = (
+                signal(SignalKind::terminate()),
+                signal(SignalKind::interrupt()),
+                signal(SignalKind::hangup()),
+            ) else {
                 return;
             };
             tokio::select! {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
+                _ = hangup.recv() => {}
             }
             stopping.raise();
             std::future::pending::<()>().await;

@@ -37,9 +37,9 @@ pub fn run(args: UpArgs) -> Done {
         Some(_) => None,
         None => {
             eprintln!("starting a private RabbitMQ ...");
-            let lifetime = if args.detach { Lifetime::Detached } else { Lifetime::Ours };
+            // Like the nodes it outlives us, should we be killed: all of the cluster is there or none.
             let place = folder.path().join("broker");
-            let started = runtime.block_on(PrivateRabbit::start(&place, lifetime));
+            let started = runtime.block_on(PrivateRabbit::start(&place, Lifetime::Detached));
             Some(started.map_err(|error| {
                 Failed::usage(error.code(), &error)
                     .hint("or name a broker with --broker".to_string())
@@ -55,8 +55,15 @@ pub fn run(args: UpArgs) -> Done {
     cluster.members.nodes = plan(&cluster, &args)?;
     // Before anything is started: whatever happens next, `caudal down` will find it.
     cluster.save()?;
-    if let Err(failed) = start(&cluster) {
+    let stop_all = |rabbit: Option<PrivateRabbit>| {
         down::stop(&cluster)?;
+        if let Some(mut rabbit) = rabbit {
+            runtime.block_on(rabbit.stop());
+        }
+        cluster.remove()
+    };
+    if let Err(failed) = start(&cluster) {
+        stop_all(rabbit)?;
         return Err(failed);
     }
     let UpArgs { workers, gateways, monitors, .. } = args;
@@ -67,11 +74,7 @@ pub fn run(args: UpArgs) -> Done {
     }
     watch(&cluster, &stop)?;
     eprintln!("stopping ...");
-    down::stop(&cluster)?;
-    if let Some(mut rabbit) = rabbit {
-        runtime.block_on(rabbit.stop());
-    }
-    cluster.remove()
+    stop_all(rabbit)
 }
 
 fn refuse_second(path: &Path) -> Done {
