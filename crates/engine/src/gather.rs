@@ -81,7 +81,9 @@ impl Gathered {
         let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
         self.rows += rows;
         self.rows_added += rows;
-        self.batches.extend(batches);
+        // Some of DataFusion's states (percentile_cont's) look at the first row of a batch without a look at
+        // how many there are.
+        self.batches.extend(batches.into_iter().filter(|batch| batch.num_rows() > 0));
         if let Some(merge) = merge {
             if self.rows >= self.merge_at_rows {
                 self.merge(merge, engine).await?;

@@ -17,12 +17,14 @@ use fastrand::Rng;
 use crate::harness::{Run, Seen, compare, plain};
 use crate::random_sql::{query, tables};
 
+/// `CAUDAL_SEEDS` tries more.
 const SEEDS: u64 = 40;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_do_not_depend_on_delivery() {
     let mut seen = Seen::default();
-    for seed in 0..SEEDS {
+    let seeds = std::env::var("CAUDAL_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
         let mut rng = Rng::with_seed(1000 + seed);
         let tables = tables(&mut rng);
         let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
@@ -39,7 +41,7 @@ async fn answers_do_not_depend_on_delivery() {
         run.faults = Faults { duplicate: 0.3, reorder: true };
         run.sabotage = true;
         run.seed = seed;
-        let (answers, saw) = run.answers().await.unwrap();
+        let (answers, saw) = run.answers().await.unwrap_or_else(|e| panic!("{e}\nseed {seed}"));
         seen.redelivered += saw.redelivered;
         seen.duplicates += saw.duplicates;
         for (sql, ours) in sql.iter().zip(answers) {
