@@ -61,7 +61,7 @@ fn a_client_that_is_killed_leaves_nothing() {
 fn all_gateways_gone_for_longer_than_the_grace_period() {
     let data = Data::of("coffee", "0.02");
     let mut cluster = Cluster::new();
-    cluster.gateway_options = ["--grace", "2"].map(String::from).to_vec();
+    cluster.gateway_options = ["--grace", "4"].map(String::from).to_vec();
     cluster.start_gateway("");
     cluster.start_gateway("");
     cluster.start_worker("worker-1", "");
@@ -69,7 +69,7 @@ fn all_gateways_gone_for_longer_than_the_grace_period() {
     upload_has_begun(&cluster, &mut client);
     cluster.kill("gateway-1");
     cluster.kill("gateway-2");
-    std::thread::sleep(Duration::from_secs(4));
+    std::thread::sleep(Duration::from_secs(6));
     cluster.restart("gateway-1");
     cluster.restart("gateway-2");
     client.succeeds();

@@ -27,7 +27,9 @@ type Client = FlightServiceClient<InterceptedService<Wire, Bearer>>;
 
 /// The pause before a gateway that failed is tried again; it doubles up to the second of them.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Far less than the grace period: when gateways are back, their clients are, before janitors take them for
+/// gone.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Beside the rows of a message: its header and its metadata.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
@@ -301,7 +303,7 @@ mod tests {
     fn pauses_grow_to_a_bound_and_differ() {
         let pause = |failures| back_off(failures).as_millis();
         assert!((50..150).contains(&pause(0)));
-        assert!((2500..7500).contains(&pause(60)));
+        assert!((500..1500).contains(&pause(60)));
         assert!((0..20).map(|_| pause(3)).collect::<std::collections::HashSet<_>>().len() > 1);
     }
 
