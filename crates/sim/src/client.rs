@@ -8,10 +8,10 @@ use caudal_client::remote::Settings;
 use caudal_client::{Error, Event, Progress, Remote, Service};
 use caudal_core::protocol::OpenRequest;
 use caudal_core::{Coded, Failure, TableFragment, TableId};
+use caudal_oracle::compare;
 use caudal_runtime::time::sleep;
 
 use crate::line::SimDial;
-use crate::oracle::compare;
 use crate::workload::{Workload, with_row_column};
 use crate::world::World;
 

@@ -1,14 +1,12 @@
 //! Workloads that come from files: the suites and TPC-H, tiny.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use caudal_core::manifest::QueryEntry;
 use caudal_csv::{At, Column, Options, Reader, TableSpec, Type};
+use caudal_oracle::tpch;
 use caudal_suite::{ColumnType, NAMES, Suite};
 
 use crate::workload::{Table, Workload, join, param};
@@ -42,53 +40,14 @@ pub fn suite(number: u64) -> Workload {
 /// A quarter of the 22 queries.
 pub fn tpch(quarter: u64) -> Workload {
     let folder = tempfile::tempdir().expect("a folder");
-    let tables = generate_tpch(folder.path()).into_iter().map(|table| read(table, usize::MAX));
-    let queries = (1..).zip(TPCH).filter(|(number, _)| number % 4 == quarter % 4);
+    let tables =
+        tpch::generate(folder.path(), TPCH_SCALE).into_iter().map(|table| read(table, usize::MAX));
+    let queries = (1..).zip(tpch::QUERIES).filter(|(number, _)| number % 4 == quarter % 4);
     let queries = queries.map(|(number, sql)| {
         let entry = QueryEntry { name: format!("q{number}"), sql: sql.to_string(), params: vec![] };
         (entry, false)
     });
     Workload::new(format!("tpch {quarter}"), tables.collect(), queries.collect())
-}
-
-macro_rules! tpch {
-    ($($number:literal)*) => {
-        [$(include_str!(concat!("../../local/tests/tpch/q", $number, ".sql"))),*]
-    };
-}
-
-const TPCH: [&str; 22] = tpch!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22);
-
-/// The eight tables as CSV, money as decimals.
-fn generate_tpch(folder: &Path) -> Vec<TableSpec> {
-    use tpchgen::csv::*;
-    use tpchgen::generators::*;
-    macro_rules! table {
-        ($name:literal, $generator:ident, $csv:ident) => {{
-            let path = folder.join(concat!($name, ".csv"));
-            let mut out = BufWriter::new(File::create(&path).expect("a file"));
-            writeln!(out, "{}", $csv::header()).expect("written");
-            for row in $generator::new(TPCH_SCALE, 1, 1).iter() {
-                writeln!(out, "{}", $csv::new(row)).expect("written");
-            }
-            out.flush().expect("written");
-            let mut columns = caudal_csv::infer(std::slice::from_ref(&path)).expect("plain CSV");
-            for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
-                column.ty = Type::Decimal { precision: 15, scale: 2 };
-            }
-            TableSpec { name: $name.to_string(), files: vec![path], columns, fields: None }
-        }};
-    }
-    vec![
-        table!("nation", NationGenerator, NationCsv),
-        table!("region", RegionGenerator, RegionCsv),
-        table!("part", PartGenerator, PartCsv),
-        table!("supplier", SupplierGenerator, SupplierCsv),
-        table!("partsupp", PartSuppGenerator, PartSuppCsv),
-        table!("customer", CustomerGenerator, CustomerCsv),
-        table!("orders", OrderGenerator, OrderCsv),
-        table!("lineitem", LineItemGenerator, LineItemCsv),
-    ]
 }
 
 fn read(table: TableSpec, rows_max: usize) -> Table {

@@ -22,7 +22,6 @@ pub mod many;
 pub mod mutants;
 pub mod nodes;
 pub mod oracle;
-pub mod random_sql;
 pub mod run;
 pub mod store;
 pub mod trace;

@@ -1,11 +1,8 @@
-//! What DataFusion alone answers, and whether that is what we answer.
+//! What DataFusion alone answers.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Float64Type};
-use arrow::util::display::array_value_to_string;
+use arrow::array::RecordBatch;
 use caudal_core::manifest::ParamValue;
 use caudal_planner::Param;
 use datafusion::common::ParamValues;
@@ -46,89 +43,4 @@ pub async fn plain(
         false => frame.with_param_values(ParamValues::from(params))?,
     };
     frame.collect().await
-}
-
-#[derive(Clone, Debug)]
-enum Cell {
-    Text(String),
-    Float(f64),
-}
-
-impl Cell {
-    fn order(&self, other: &Cell) -> Ordering {
-        match (self, other) {
-            (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
-            (Cell::Float(a), Cell::Float(b)) => a.total_cmp(b),
-            (Cell::Text(_), Cell::Float(_)) => Ordering::Less,
-            (Cell::Float(_), Cell::Text(_)) => Ordering::Greater,
-        }
-    }
-
-    fn equals(&self, other: &Cell) -> bool {
-        match (self, other) {
-            (Cell::Text(a), Cell::Text(b)) => a == b,
-            (Cell::Float(a), Cell::Float(b)) => {
-                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
-            }
-            _ => false,
-        }
-    }
-}
-
-fn rows(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
-    let mut rows = vec![];
-    for batch in batches {
-        for row in 0..batch.num_rows() {
-            let cell = |array: &Arc<dyn Array>| match array.data_type() {
-                DataType::Float64 if array.is_valid(row) => {
-                    Cell::Float(array.as_primitive::<Float64Type>().value(row))
-                }
-                _ if array.is_null(row) => Cell::Text("NULL".to_string()),
-                _ => Cell::Text(
-                    array_value_to_string(array, row).unwrap_or_else(|error| error.to_string()),
-                ),
-            };
-            rows.push(batch.columns().iter().map(cell).collect::<Vec<_>>());
-        }
-    }
-    rows
-}
-
-/// Equal as multisets of rows, or row by row.
-pub fn compare(
-    ours: &[RecordBatch],
-    theirs: &[RecordBatch],
-    ordered: bool,
-) -> Result<usize, String> {
-    let (mut ours, mut theirs) = (rows(ours), rows(theirs));
-    if ours.len() != theirs.len() {
-        return Err(format!("{} rows where DataFusion has {}", ours.len(), theirs.len()));
-    }
-    if !ordered {
-        // Floats last: they may differ in their last digits, and must not decide the order.
-        let key = |a: &Vec<Cell>, b: &Vec<Cell>| {
-            let texts = |row: &Vec<Cell>| {
-                row.iter().filter(|cell| matches!(cell, Cell::Text(_))).cloned().collect::<Vec<_>>()
-            };
-            let floats = |row: &Vec<Cell>| {
-                row.iter()
-                    .filter(|cell| matches!(cell, Cell::Float(_)))
-                    .cloned()
-                    .collect::<Vec<_>>()
-            };
-            let by = |a: Vec<Cell>, b: Vec<Cell>| {
-                let order = a.iter().zip(&b).map(|(a, b)| a.order(b));
-                order.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
-            };
-            by(texts(a), texts(b)).then(by(floats(a), floats(b)))
-        };
-        ours.sort_by(key);
-        theirs.sort_by(key);
-    }
-    for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-        if !(ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))) {
-            return Err(format!("row {at}: {ours:?} where DataFusion has {theirs:?}"));
-        }
-    }
-    Ok(ours.len())
 }

@@ -8,10 +8,11 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_core::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
 use caudal_core::{SessionId, schema as core_schema};
+use caudal_oracle::random_sql;
 use caudal_planner::{ROW_COLUMN, SessionSpec};
 
 use crate::world::lock;
-use crate::{files, oracle, random_sql};
+use crate::{files, oracle};
 
 /// A table, whole. A session cuts it into fragments.
 #[derive(Clone, Debug)]
@@ -63,7 +64,9 @@ fn kept(name: String, make: impl FnOnce(String) -> Workload) -> Arc<Workload> {
 
 fn random(name: String, number: u64) -> Workload {
     let mut rng = fastrand::Rng::with_seed(1000 + number);
-    let tables = random_sql::tables(&mut rng);
+    let tables = random_sql::TABLES
+        .map(|name| Table { name: name.to_string(), rows: random_sql::rows(&mut rng) })
+        .into();
     let mut asked = vec![];
     while asked.len() < RANDOM_QUERIES {
         let random_sql::Query { sql, ordered } = random_sql::query(&mut rng);
@@ -121,11 +124,6 @@ impl Workload {
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
-}
-
-pub fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
-    let fields = fields.iter().map(|(name, ty)| Field::new(*name, ty.clone(), true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// The rows with the hidden column that numbers them.

@@ -1,9 +1,11 @@
 //! Hundreds of random queries over random tables equal what DataFusion alone answers.
 
+use caudal_oracle::compare;
+use caudal_oracle::random_sql::query;
 use fastrand::Rng;
 
-use crate::harness::{Run, compare, plain};
-use crate::random_sql::{query, tables};
+use crate::harness::{Run, plain};
+use crate::random_sql::tables;
 
 /// Seeds of a run; `CAUDAL_SEEDS=5000` for a longer one, `CAUDAL_SEED=17` to replay one.
 const SEEDS: u64 = 120;

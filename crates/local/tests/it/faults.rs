@@ -11,11 +11,13 @@ use caudal_core::{
     Attempt, FragmentId, FragmentPart, Message, Part, Queues, Section, Source, TableFragment,
 };
 use caudal_engine::Engine;
+use caudal_oracle::compare;
+use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
 use fastrand::Rng;
 
-use crate::harness::{Run, Seen, compare, plain};
-use crate::random_sql::{query, tables};
+use crate::harness::{Run, Seen, plain};
+use crate::random_sql::tables;
 
 /// `CAUDAL_SEEDS` tries more.
 const SEEDS: u64 = 40;

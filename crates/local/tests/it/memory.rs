@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::DataType;
+use caudal_oracle::compare;
 use fastrand::Rng;
 
-use crate::harness::{Run, Table, compare, plain, schema};
+use crate::harness::{Run, Table, plain, schema};
 
 const FRAGMENTS: usize = 40;
 const FRAGMENT_ROWS: usize = 2_000;

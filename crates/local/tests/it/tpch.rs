@@ -1,28 +1,24 @@
 //! All 22 queries of TPC-H, on CSV files, equal what DataFusion alone answers on the same files with
 //! its own CSV reader.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use caudal_client::{Event, Progress, Upload};
 use caudal_core::TableId;
-use caudal_csv::{Options, Reader, TableSpec, Type};
+use caudal_csv::{Options, Reader, TableSpec};
 use caudal_local::{Error, Local, Settings};
+use caudal_oracle::{compare, tpch};
 use caudal_planner::{QuerySpec, SessionSpec};
 use datafusion::prelude::{CsvReadOptions, SessionContext};
-
-use crate::harness::compare;
 
 const SCALE: f64 = 0.01;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_22_queries_equal_datafusion() {
     let folder = tempfile::tempdir().unwrap();
-    let tables = generate(folder.path());
+    let tables = tpch::generate(folder.path(), SCALE);
     let expected = plain(&tables).await;
     for shards in [1, 4, 7] {
         let answers = ours(&tables, shards).await;
@@ -34,43 +30,6 @@ async fn all_22_queries_equal_datafusion() {
         let rows: usize = answers.iter().flatten().map(RecordBatch::num_rows).sum();
         assert!(rows > 100, "TPC-H has answers: {rows}");
     }
-}
-
-fn queries() -> Vec<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tpch");
-    (1..=22).map(|n| std::fs::read_to_string(format!("{folder}/q{n}.sql")).unwrap()).collect()
-}
-
-/// The eight tables as CSV, money as decimals.
-fn generate(folder: &Path) -> Vec<TableSpec> {
-    use tpchgen::csv::*;
-    use tpchgen::generators::*;
-    macro_rules! table {
-        ($name:literal, $generator:ident, $csv:ident) => {{
-            let path = folder.join(concat!($name, ".csv"));
-            let mut out = BufWriter::new(File::create(&path).unwrap());
-            writeln!(out, "{}", $csv::header()).unwrap();
-            for row in $generator::new(SCALE, 1, 1).iter() {
-                writeln!(out, "{}", $csv::new(row)).unwrap();
-            }
-            out.flush().unwrap();
-            let mut columns = caudal_csv::infer(std::slice::from_ref(&path)).unwrap();
-            for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
-                column.ty = Type::Decimal { precision: 15, scale: 2 };
-            }
-            TableSpec { name: $name.to_string(), files: vec![path], columns, fields: None }
-        }};
-    }
-    vec![
-        table!("nation", NationGenerator, NationCsv),
-        table!("region", RegionGenerator, RegionCsv),
-        table!("part", PartGenerator, PartCsv),
-        table!("supplier", SupplierGenerator, SupplierCsv),
-        table!("partsupp", PartSuppGenerator, PartSuppCsv),
-        table!("customer", CustomerGenerator, CustomerCsv),
-        table!("orders", OrderGenerator, OrderCsv),
-        table!("lineitem", LineItemGenerator, LineItemCsv),
-    ]
 }
 
 fn schema(table: &TableSpec) -> Schema {
@@ -91,8 +50,8 @@ async fn plain(tables: &[TableSpec]) -> Vec<Vec<RecordBatch>> {
         context.register_csv(table.name.as_str(), path, options).await.unwrap();
     }
     let mut answers = vec![];
-    for sql in queries() {
-        answers.push(context.sql(&sql).await.unwrap().collect().await.unwrap());
+    for sql in tpch::QUERIES {
+        answers.push(context.sql(sql).await.unwrap().collect().await.unwrap());
     }
     answers
 }
@@ -107,8 +66,12 @@ async fn ours(tables: &[TableSpec], shards: usize) -> Vec<Vec<RecordBatch>> {
             })
             .collect(),
         queries: (1..)
-            .zip(queries())
-            .map(|(n, sql)| QuerySpec { name: format!("q{n}"), sql, params: vec![] })
+            .zip(tpch::QUERIES)
+            .map(|(n, sql)| QuerySpec {
+                name: format!("q{n}"),
+                sql: sql.to_string(),
+                params: vec![],
+            })
             .collect(),
         shards,
         started: chrono::Utc::now(),

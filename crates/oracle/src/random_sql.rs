@@ -6,23 +6,20 @@ use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, RecordBatch,
     StringViewArray,
 };
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Schema};
 use fastrand::Rng;
 
-use crate::workload::{Table, schema};
+/// The tables that the queries are about.
+pub const TABLES: [&str; 2] = ["t", "u"];
 
-/// `t` and `u`, with keys that meet, many NULLs, and now and then no row at all.
-pub fn tables(rng: &mut Rng) -> Vec<Table> {
-    ["t", "u"].into_iter().map(|name| table(name, rng)).collect()
-}
-
-fn table(name: &str, rng: &mut Rng) -> Table {
+/// The rows of one of them: keys that meet the other's, many NULLs, and now and then no row at all.
+pub fn rows(rng: &mut Rng) -> RecordBatch {
     let rows = match rng.usize(..10) {
         0 => 0,
         1..=4 => rng.usize(1..30),
         _ => rng.usize(30..400),
     };
-    let schema = schema(&[
+    let fields = [
         ("k", DataType::Int64),
         ("n", DataType::Int64),
         ("s", DataType::Utf8View),
@@ -30,7 +27,8 @@ fn table(name: &str, rng: &mut Rng) -> Table {
         ("b", DataType::Boolean),
         ("m", DataType::Decimal128(10, 2)),
         ("d", DataType::Date32),
-    ]);
+    ];
+    let fields = fields.map(|(name, ty)| Field::new(name, ty, true));
     let null = |rng: &mut Rng| rng.usize(..8) == 0;
     let mut column = |make: &dyn Fn(&mut Rng) -> i64| -> Vec<Option<i64>> {
         (0..rows).map(|_| if null(rng) { None } else { Some(make(rng)) }).collect()
@@ -56,8 +54,8 @@ fn table(name: &str, rng: &mut Rng) -> Table {
         ),
         Arc::new(Date32Array::from_iter(d.iter().map(|v| v.map(|v| v as i32)))),
     ];
-    let batch = RecordBatch::try_new(schema, columns).expect("columns of the schema");
-    Table { name: name.to_string(), rows: batch }
+    RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), columns)
+        .expect("columns of the schema")
 }
 
 /// A query, and whether its order is part of its answer.

@@ -1,0 +1,7 @@
+//! What tests compare with: random tables and queries, TPC-H, and what makes two answers the same.
+
+mod compare;
+pub mod random_sql;
+pub mod tpch;
+
+pub use compare::compare;
