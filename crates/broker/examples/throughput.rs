@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use caudal_broker::rabbitmq::Settings;
-use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_broker::{Broker, QueueKind, RabbitBroker};
 use caudal_core::{Message, Queues, SessionId, TableFragment, TableId, limits};
 use futures::StreamExt;
@@ -23,7 +23,7 @@ const PUBLISHES: usize = 32;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let mut rabbit = PrivateRabbit::start(directory.path(), Lifetime::Ours).await?;
+    let mut rabbit = PrivateRabbit::start(directory.path()).await?;
     let broker = RabbitBroker::connect(Settings::new(rabbit.url())).await?;
     for message_bytes in [16 << 10, 128 << 10, 1 << 20, 4 << 20] {
         for _ in 0..2 {

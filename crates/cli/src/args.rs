@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::cluster::args::{
-    ChaosArgs, DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs, WorkerArgs,
+    BrokerArgs, ChaosArgs, DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs,
+    WorkerArgs,
 };
 use crate::output::Format;
 
@@ -39,6 +40,9 @@ pub enum Command {
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
     Monitor(MonitorArgs),
+    // `caudal up` starts it for itself; who has a RabbitMQ names it.
+    #[command(hide = true)]
+    Broker(BrokerArgs),
 }
 
 /// Generate small data for every suite, answer all their questions, check every answer

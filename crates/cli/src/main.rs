@@ -36,7 +36,8 @@ fn main() -> ExitCode {
     // Whoever runs a cluster leaves in order instead.
     let leaves_in_order = matches!(
         command,
-        Command::Worker(_)
+        Command::Broker(_)
+            | Command::Worker(_)
             | Command::Gateway(_)
             | Command::Monitor(_)
             | Command::Up(_)
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Cancel(args) => commands::cancel::run(args),
         Command::Clients(args) => commands::clients::run(args),
         Command::Chaos(args) => commands::chaos::run(args),
+        Command::Broker(args) => commands::broker::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
         Command::Monitor(args) => commands::monitor::run(args),

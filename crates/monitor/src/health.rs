@@ -89,9 +89,9 @@ impl Heart {
         }
     }
 
-    /// From here on it does what it is there for.
-    pub fn is_ready(&self) {
-        self.shared.is_ready.store(true, Ordering::Relaxed);
+    /// Whether it does what it is there for; at first it does not.
+    pub fn set_ready(&self, is_ready: bool) {
+        self.shared.is_ready.store(is_ready, Ordering::Relaxed);
     }
 
     pub fn show(&self, mut view: View) {

@@ -53,6 +53,8 @@ fn docker_socket() -> PathBuf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Keeps a RabbitMQ running.
+    Broker,
     Gateway,
     Worker,
     Monitor,
@@ -61,6 +63,7 @@ pub enum Role {
 impl std::fmt::Display for Role {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
+            Role::Broker => "broker",
             Role::Gateway => "gateway",
             Role::Worker => "worker",
             Role::Monitor => "monitor",

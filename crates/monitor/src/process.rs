@@ -43,7 +43,7 @@ impl Process {
         Self::of(std::process::id())
     }
 
-    fn of(pid: u32) -> Option<Self> {
+    pub fn of(pid: u32) -> Option<Self> {
         stat(pid).map(|(_, started)| Self { pid, started })
     }
 

@@ -60,7 +60,7 @@ pub async fn run(
         began: Instant::now(),
     };
     info!(name, "watches");
-    heart.is_ready();
+    heart.set_ready(true);
     tokio::pin!(stop);
     let mut tick = tokio::time::interval(Duration::from_millis(TICK_MS));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

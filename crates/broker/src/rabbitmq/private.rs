@@ -61,7 +61,7 @@ impl Coded for Error {
 
 /// How long a broker lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifetime {
+enum Lifetime {
     /// Until it is dropped or this process ends.
     Ours,
     /// Until somebody stops it.
@@ -78,24 +78,37 @@ pub struct PrivateRabbit {
 }
 
 impl PrivateRabbit {
-    /// Starts a broker on free ports and returns when it takes connections.
-    pub async fn start(directory: &Path, lifetime: Lifetime) -> Result<Self, Error> {
-        let mut place = Place::new(directory)?;
-        let ports = Reservation::make().ok_or_else(|| place.not_running("no port is free"))?;
-        place.port = ports.first;
-        place.write_files().map_err(|error| place.not_running(error))?;
-        let mut rabbit = Self { place, lifetime, child: None, _ports: Some(ports) };
+    /// Starts a broker on free ports, for as long as this process lives; returns when it takes connections.
+    pub async fn start(directory: &Path) -> Result<Self, Error> {
+        let mut rabbit = Self::new(directory, Lifetime::Ours)?;
         rabbit.launch().await?;
         Ok(rabbit)
     }
 
-    /// A detached broker that was started in this directory, whether it runs or not.
+    fn new(directory: &Path, lifetime: Lifetime) -> Result<Self, Error> {
+        let mut place = Place::new(directory)?;
+        let ports = Reservation::make().ok_or_else(|| place.not_running("no port is free"))?;
+        place.port = ports.first;
+        place.write_files().map_err(|error| place.not_running(error))?;
+        Ok(Self { place, lifetime, child: None, _ports: Some(ports) })
+    }
+
+    /// A broker that outlives this process, to be started: a new one, unless one runs there still.
+    pub fn prepare(directory: &Path) -> Result<Self, Error> {
+        match Self::find(directory) {
+            Ok(rabbit) if rabbit.pid().is_some() => Ok(rabbit),
+            _ => Self::new(directory, Lifetime::Detached),
+        }
+    }
+
+    /// One that was prepared in this directory, whether it runs or not.
     pub fn find(directory: &Path) -> Result<Self, Error> {
         let mut place = Place::new(directory)?;
         let port = fs::read_to_string(place.file("port"));
         let port = port.map_err(|error| place.not_running(error))?;
         place.port = port.trim().parse().map_err(|error| place.not_running(error))?;
-        Ok(Self { place, lifetime: Lifetime::Detached, child: None, _ports: None })
+        let ports = Reservation::again(place.port);
+        Ok(Self { place, lifetime: Lifetime::Detached, child: None, _ports: ports })
     }
 
     pub fn url(&self) -> String {
@@ -116,6 +129,26 @@ impl PrivateRabbit {
         Some(kib << 10)
     }
 
+    /// Starts a broker that does not run, with what it held; returns when it takes connections.
+    pub async fn launch(&mut self) -> Result<(), Error> {
+        self.let_go();
+        let child = self.spawn().map_err(|error| self.place.not_running(error))?;
+        self.child = Some(child);
+        let deadline = Instant::now() + Duration::from_secs(START_SECONDS_MAX);
+        while !self.answers().await {
+            if let Some(status) = self.exited() {
+                return Err(self.place.not_running(format!("it ended with {status}")));
+            }
+            if Instant::now() > deadline {
+                self.kill().await;
+                let reason = format!("no answer for {START_SECONDS_MAX} s");
+                return Err(self.place.not_running(reason));
+            }
+            sleep(Duration::from_millis(POLL_MS)).await;
+        }
+        Ok(())
+    }
+
     /// Ends the broker in good order. Its files stay.
     pub async fn stop(&mut self) {
         self.end(Signal::TERM).await;
@@ -126,9 +159,10 @@ impl PrivateRabbit {
         self.end(Signal::KILL).await;
     }
 
-    /// Starts a broker that has ended again, with what it holds.
-    pub async fn restart(&mut self) -> Result<(), Error> {
-        self.launch().await
+    /// Whether it takes connections.
+    pub async fn answers(&self) -> bool {
+        let address = (Ipv4Addr::LOCALHOST, self.place.port);
+        self.pid().is_some() && TcpStream::connect(address).await.is_ok()
     }
 
     /// Runs `rabbitmqctl` and returns what it prints.
@@ -155,25 +189,6 @@ impl PrivateRabbit {
         Ok(lines.lines().filter_map(queue).collect())
     }
 
-    async fn launch(&mut self) -> Result<(), Error> {
-        self.let_go();
-        let child = self.spawn().map_err(|error| self.place.not_running(error))?;
-        self.child = Some(child);
-        let deadline = Instant::now() + Duration::from_secs(START_SECONDS_MAX);
-        while !self.answers().await {
-            if let Some(status) = self.exited() {
-                return Err(self.place.not_running(format!("it ended with {status}")));
-            }
-            if Instant::now() > deadline {
-                self.kill().await;
-                let reason = format!("no answer for {START_SECONDS_MAX} s");
-                return Err(self.place.not_running(reason));
-            }
-            sleep(Duration::from_millis(POLL_MS)).await;
-        }
-        Ok(())
-    }
-
     fn spawn(&self) -> io::Result<Child> {
         // Of an earlier start.
         match fs::remove_file(self.place.file("pid")) {
@@ -195,12 +210,12 @@ impl PrivateRabbit {
             }
         };
         // A Ctrl-C at the terminal is for us: the broker is stopped after those who use it.
-        command.process_group(0).stdout(log.try_clone()?).stderr(log).spawn()
-    }
-
-    async fn answers(&self) -> bool {
-        let address = (Ipv4Addr::LOCALHOST, self.place.port);
-        self.pid().is_some() && TcpStream::connect(address).await.is_ok()
+        let child = command.process_group(0).stdout(log.try_clone()?).stderr(log).spawn()?;
+        if self.lifetime == Lifetime::Detached {
+            // As it will itself, seconds later: whoever stops it meanwhile has to know it.
+            fs::write(self.place.file("pid"), child.id().to_string())?;
+        }
+        Ok(child)
     }
 
     fn exited(&mut self) -> Option<std::process::ExitStatus> {

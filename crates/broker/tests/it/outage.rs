@@ -62,7 +62,7 @@ async fn a_killed_broker_loses_nothing_that_was_confirmed() {
     let in_flight = publishers.in_flight();
     assert!(in_flight > 0, "the kill hit publishes that were under way");
     let confirmed_before = publishers.confirmed();
-    rabbit.restart().await.unwrap();
+    rabbit.launch().await.unwrap();
 
     until("those are sent again", || publishers.confirmed() > confirmed_before + 200).await;
     assert_eq!(broker.trouble(), None);

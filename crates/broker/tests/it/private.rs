@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use caudal_broker::rabbitmq::private::{Error, Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::{Error, PrivateRabbit};
 use caudal_broker::{Broker, QueueKind};
 use tokio::time::timeout;
 
@@ -44,7 +44,9 @@ async fn a_process_to_be_killed() {
 #[tokio::test]
 async fn a_detached_one_stays_until_it_is_stopped_and_keeps_its_messages() {
     let directory = tempfile::tempdir().unwrap();
-    let started = PrivateRabbit::start(directory.path(), Lifetime::Detached).await.unwrap();
+    let mut started = PrivateRabbit::prepare(directory.path()).unwrap();
+    assert_eq!(started.pid(), None);
+    started.launch().await.unwrap();
     let pid = started.pid().unwrap();
     drop(started);
 
@@ -57,7 +59,7 @@ async fn a_detached_one_stays_until_it_is_stopped_and_keeps_its_messages() {
     found.stop().await;
     assert_eq!(found.pid(), None);
 
-    found.restart().await.unwrap();
+    found.launch().await.unwrap();
     assert_eq!(found.queues().await.unwrap(), [(queue.clone(), 1)]);
     let mut consumer = soon(broker.consume(&queue, 1)).await.unwrap();
     assert_eq!(drain(&mut consumer, 1).await, [7]);
@@ -69,7 +71,7 @@ async fn one_that_cannot_start_says_so_at_once() {
     let directory = tempfile::tempdir().unwrap();
     // Where its database should be.
     std::fs::write(directory.path().join("mnesia"), "a file").unwrap();
-    let starting = PrivateRabbit::start(directory.path(), Lifetime::Ours);
+    let starting = PrivateRabbit::start(directory.path());
     let started = timeout(Duration::from_secs(60), starting).await.expect("it is noticed");
     assert!(matches!(started, Err(Error::NotRunning { .. })), "{started:?}");
 }

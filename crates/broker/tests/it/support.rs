@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use caudal_broker::rabbitmq::Settings;
-use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_broker::{Broker, Consumer, Delivery, MemoryBroker, RabbitBroker};
 use caudal_core::{Message, Queues, SessionId, Source, TableFragment, TableId};
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
@@ -41,7 +41,7 @@ pub async fn own_rabbit(name: &str) -> PrivateRabbit {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rabbit-{name}"));
     // Of an earlier run; the first run has none.
     let _ = std::fs::remove_dir_all(&directory);
-    PrivateRabbit::start(&directory, Lifetime::Ours).await.unwrap_or_else(|error| panic!("{error}"))
+    PrivateRabbit::start(&directory).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The names of a session's queues that no other test uses.

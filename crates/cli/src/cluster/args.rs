@@ -101,11 +101,24 @@ pub struct MonitorArgs {
     pub cluster: PathBuf,
 }
 
+/// Keep the RabbitMQ of a cluster on this machine running
+///
+/// It outlives its keeper; `caudal down` stops both.
+#[derive(Args)]
+pub struct BrokerArgs {
+    /// The name of this node in the cluster file
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// The cluster's folder, with the cluster file and its secret
+    #[arg(long, value_name = "DIR")]
+    pub cluster: PathBuf,
+}
+
 /// Run a whole cluster on this machine
 ///
 /// Starts gateways, workers and monitors, and a RabbitMQ of their own unless --broker names one. Any
-/// of them but RabbitMQ may be killed: as long as one monitor lives, all come back. Runs until Ctrl-C;
-/// with --detach it goes on by itself until `caudal down`.
+/// of them may be killed: as long as one monitor lives, all come back. Runs until Ctrl-C; with
+/// --detach it goes on by itself until `caudal down`.
 #[derive(Args)]
 #[command(after_help = "Examples:
   caudal up --workers 4

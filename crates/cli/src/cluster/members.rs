@@ -16,14 +16,16 @@ use crate::error::Failed;
 const HEALTH_PORTS: Range<u16> = 12_000..19_900;
 const HERE: &str = "127.0.0.1";
 
-/// Monitors last: they watch those before them, and the last of them leads.
+/// Whoever needs others after them: the broker first, the monitors, of whom the last leads, last.
 pub fn plan(cluster: &Cluster, args: &UpArgs) -> Result<Vec<Member>, Failed> {
     let cannot = |error| Failed::usage("CDL-6023", format!("cannot start nodes: {error}"));
     let program = std::env::current_exe().map_err(cannot)?;
-    let total = args.gateways + args.workers + args.monitors;
+    let brokers = u32::from(args.broker.is_none());
+    let total = brokers + args.gateways + args.workers + args.monitors;
     let ports = free_ports(total as usize)
         .ok_or_else(|| Failed::usage("CDL-6023", "no port is free for health checks"))?;
     let mut planning = Planning { cluster, args, program, ports, members: vec![] };
+    (1..=brokers).for_each(|number| planning.add(Role::Broker, number, &[], None));
     (1..=args.gateways).for_each(|number| planning.gateway(number));
     (1..=args.workers).for_each(|number| planning.worker(number));
     (1..=args.monitors).for_each(|number| planning.add(Role::Monitor, number, &[], None));
@@ -63,7 +65,7 @@ impl Planning<'_> {
         let folder = self.cluster.folder().path().display().to_string();
         let kind = role.to_string();
         let mut arguments = vec![&*kind, "--name", &name, "--cluster", &folder];
-        if role != Role::Monitor {
+        if matches!(role, Role::Gateway | Role::Worker) {
             arguments.extend(["--broker", &self.cluster.broker, "--store", &self.cluster.store]);
         }
         arguments.extend(more);

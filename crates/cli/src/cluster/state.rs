@@ -9,6 +9,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use caudal_broker::rabbitmq::private::PrivateRabbit;
+use caudal_core::Coded;
 use caudal_monitor::folder::{CLUSTER_FILE, Folder};
 use caudal_monitor::members::{Member, Members, Role};
 use serde::{Deserialize, Serialize};
@@ -19,8 +21,6 @@ use crate::error::Failed;
 pub struct Cluster {
     pub broker: String,
     pub store: String,
-    /// The private RabbitMQ.
-    pub rabbitmq: Option<PrivateBroker>,
     #[serde(flatten)]
     pub members: Members,
     /// Where all of this was found.
@@ -28,16 +28,11 @@ pub struct Cluster {
     path: PathBuf,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PrivateBroker {
-    pub folder: PathBuf,
-}
-
 impl Cluster {
     /// One without nodes, in this folder.
     pub fn new(broker: String, store: String, folder: &Folder) -> Self {
         let path = folder.path().to_path_buf();
-        Self { broker, store, rabbitmq: None, members: Members::default(), path }
+        Self { broker, store, members: Members::default(), path }
     }
 
     pub fn folder(&self) -> Folder {
@@ -46,6 +41,13 @@ impl Cluster {
 
     pub fn nodes(&self, role: Role) -> impl Iterator<Item = &Member> {
         self.members.nodes.iter().filter(move |node| node.role == role)
+    }
+
+    /// The RabbitMQ that it has of its own.
+    pub fn rabbit(&self) -> Result<Option<PrivateRabbit>, Failed> {
+        let has_one = self.nodes(Role::Broker).next().is_some();
+        let found = has_one.then(|| PrivateRabbit::find(&broker_folder(&self.folder())));
+        found.transpose().map_err(|error| Failed::usage(error.code(), &error))
     }
 
     pub fn gateways(&self) -> String {
@@ -89,6 +91,11 @@ impl Cluster {
         let file = self.path.join(CLUSTER_FILE);
         fs::remove_file(&file).map_err(|error| unusable(&file, &error))
     }
+}
+
+/// Where the private RabbitMQ of a cluster is.
+pub fn broker_folder(folder: &Folder) -> PathBuf {
+    folder.path().join("broker")
 }
 
 /// The cluster's folder, as an absolute path: its processes may live elsewhere.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use caudal_broker::rabbitmq::private::PrivateRabbit;
-use caudal_core::Coded;
 use caudal_monitor::Process;
 use caudal_monitor::limits::LAUNCH_MS;
 use caudal_monitor::members::{Member, Role};
@@ -13,7 +11,6 @@ use crate::Done;
 use crate::cluster::args::DownArgs;
 use crate::cluster::state::{Cluster, unusable};
 use crate::commands::status;
-use crate::error::Failed;
 
 /// What a node has to finish what is in hand.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,18 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub fn run(args: DownArgs) -> Done {
     let cluster = status::load(&args.place)?;
     stop(&cluster)?;
-    if let Some(broker) = &cluster.rabbitmq {
-        let mut rabbit = PrivateRabbit::find(&broker.folder)
-            .map_err(|error| Failed::usage(error.code(), &error))?;
-        crate::local::runtime(1)?.block_on(rabbit.stop());
-    }
-    cluster.remove()?;
     eprintln!("stopped {} nodes", cluster.members.nodes.len());
     Ok(())
 }
 
 /// Sees to it that nothing is started any more; then tells all nodes to leave, the monitors first, and kills
-/// those that do not.
+/// those that do not. RabbitMQ is stopped when nobody uses it any more.
 pub fn stop(cluster: &Cluster) -> Done {
     let folder = cluster.folder();
     folder.stop_launches().map_err(|error| unusable(folder.path(), &error))?;
@@ -41,7 +32,10 @@ pub fn stop(cluster: &Cluster) -> Done {
     for nodes in [monitors, others] {
         leave(cluster, &nodes);
     }
-    Ok(())
+    if let Some(mut rabbit) = cluster.rabbit()? {
+        crate::local::runtime(1)?.block_on(rabbit.stop());
+    }
+    cluster.remove()
 }
 
 fn leave(cluster: &Cluster, nodes: &[&Member]) {

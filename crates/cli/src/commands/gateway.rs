@@ -1,8 +1,6 @@
 //! `caudal gateway`: opens a cluster to clients.
 
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use caudal_core::Coded;
@@ -14,11 +12,10 @@ use crate::cluster::nodes::{connect, start_log, stop_signal, take_place};
 use crate::error::Failed;
 use crate::local::runtime;
 
-/// Decoding, checking and passing on; the work is the workers'.
+/// Checking and passing on; the work is the workers'.
 const THREADS: usize = 2;
 
 pub fn run(args: GatewayArgs) -> Done {
-    give_back_freed_memory();
     start_log();
     let stop = stop_signal();
     let mut settings = Settings::new(&args.node.name, args.listen);
@@ -39,7 +36,7 @@ pub fn run(args: GatewayArgs) -> Done {
         };
         let bound = |_| {
             if let Some(heart) = &heart {
-                heart.is_ready();
+                heart.set_ready(true);
             }
         };
         let served = serve(settings, broker, store, told, bound).await;
@@ -59,22 +56,4 @@ fn read_tokens(file: &Path) -> Result<Vec<Owner>, Failed> {
             .hint("one a line; without --tokens, any is good".to_string()));
     }
     Ok(tokens)
-}
-
-/// What a gateway has passed on it gives back to the system at once: the allocator keeps it otherwise, until
-/// somebody allocates again, and a gateway that waits for slow workers holds on to all that it ever had in
-/// hand. The allocator reads this before `main`, so the process begins anew, as the one it is.
-fn give_back_freed_memory() {
-    const OPTIONS: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ARENA_EAGER_COMMIT"];
-    if OPTIONS.iter().all(|option| std::env::var_os(option).is_some()) {
-        return;
-    }
-    let mut words = std::env::args_os();
-    let mut again = Command::new("/proc/self/exe");
-    again.arg0(words.next().unwrap_or_else(|| "caudal".into())).args(words);
-    for option in OPTIONS.iter().filter(|option| std::env::var_os(option).is_none()) {
-        again.env(option, "0");
-    }
-    // Only returns if it cannot be done; then it takes more memory.
-    let _ = again.exec();
 }

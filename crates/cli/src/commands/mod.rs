@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub mod broker;
 pub mod cancel;
 pub mod chaos;
 pub mod check;

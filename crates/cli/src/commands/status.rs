@@ -95,7 +95,8 @@ impl Status {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        format!("{table}\nbroker {}\nstore  {}", cluster.broker, cluster.store)
+        let (broker, store) = (&cluster.broker, &cluster.store);
+        format!("{table}\nbroker {broker}{}\nstore  {store}", rabbit(cluster))
     }
 }
 
@@ -116,6 +117,14 @@ impl NodeStatus {
         let launches = folder.launched(&member.name).map_or(0, |launched| launched.launches);
         Self { member: member.clone(), state, process, restarts: launches.saturating_sub(1) }
     }
+}
+
+/// The process of the RabbitMQ that it has of its own, for those who want to see it or kill it.
+fn rabbit(cluster: &Cluster) -> String {
+    let process = || cluster.rabbit().ok()??.pid().and_then(Process::of);
+    let Some(process) = process() else { return String::new() };
+    let mb = process.resident_bytes().unwrap_or(0) / 1_000_000;
+    format!("  (RabbitMQ, pid {}, {mb} MB)", process.pid)
 }
 
 fn duration(duration: Duration) -> String {

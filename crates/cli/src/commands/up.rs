@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::{self, PrivateRabbit};
 use caudal_core::Coded;
 use caudal_monitor::launch::{Outcome, launch};
 use caudal_monitor::members::{Member, Role};
@@ -15,13 +15,15 @@ use crate::Done;
 use crate::cluster::args::UpArgs;
 use crate::cluster::members::plan;
 use crate::cluster::nodes::stop_signal;
-use crate::cluster::state::{Cluster, PrivateBroker, make_folder};
+use crate::cluster::state::{Cluster, broker_folder, make_folder};
 use crate::commands::down;
 use crate::commands::status::Status;
 use crate::error::Failed;
 
 /// How long nodes have to be ready.
 const READY: Duration = Duration::from_secs(30);
+/// RabbitMQ takes 5 to 11 s on an idle machine.
+const BROKER_READY: Duration = Duration::from_secs(120);
 /// How often a cluster in the foreground is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 /// Lines of its log that a node which does not start is quoted with.
@@ -32,38 +34,18 @@ pub fn run(args: UpArgs) -> Done {
     let folder = make_folder(&args.place.dir)?;
     refuse_second(folder.path())?;
     folder.prepare()?;
-    let runtime = crate::local::runtime(1)?;
-    let rabbit = match &args.broker {
-        Some(_) => None,
-        None => {
-            eprintln!("starting a private RabbitMQ ...");
-            // Like the nodes it outlives us, should we be killed: all of the cluster is there or none.
-            let place = folder.path().join("broker");
-            let started = runtime.block_on(PrivateRabbit::start(&place, Lifetime::Detached));
-            Some(started.map_err(|error| {
-                Failed::usage(error.code(), &error)
-                    .hint("or name a broker with --broker".to_string())
-            })?)
-        }
+    let broker = match &args.broker {
+        Some(url) => url.clone(),
+        None => PrivateRabbit::prepare(&broker_folder(&folder)).map_err(no_rabbit)?.url(),
     };
-    let broker = args.broker.clone().or(rabbit.as_ref().map(PrivateRabbit::url));
     let own_store = || folder.path().join("store").display().to_string();
     let store = args.store.clone().unwrap_or_else(own_store);
-    let mut cluster = Cluster::new(broker.unwrap_or_default(), store, &folder);
-    let place = || PrivateBroker { folder: folder.path().join("broker") };
-    cluster.rabbitmq = rabbit.as_ref().map(|_| place());
+    let mut cluster = Cluster::new(broker, store, &folder);
     cluster.members.nodes = plan(&cluster, &args)?;
     // Before anything is started: whatever happens next, `caudal down` will find it.
     cluster.save()?;
-    let stop_all = |rabbit: Option<PrivateRabbit>| {
-        down::stop(&cluster)?;
-        if let Some(mut rabbit) = rabbit {
-            runtime.block_on(rabbit.stop());
-        }
-        cluster.remove()
-    };
     if let Err(failed) = start(&cluster) {
-        stop_all(rabbit)?;
+        down::stop(&cluster)?;
         return Err(failed);
     }
     let UpArgs { workers, gateways, monitors, .. } = args;
@@ -74,7 +56,11 @@ pub fn run(args: UpArgs) -> Done {
     }
     watch(&cluster, &stop)?;
     eprintln!("stopping ...");
-    stop_all(rabbit)
+    down::stop(&cluster)
+}
+
+fn no_rabbit(error: private::Error) -> Failed {
+    Failed::usage(error.code(), &error).hint("or name a broker with --broker".to_string())
 }
 
 fn refuse_second(path: &Path) -> Done {
@@ -90,22 +76,27 @@ fn refuse_second(path: &Path) -> Done {
 
 /// The monitors last: what does not start at all is an error here, and not brought back again and again.
 fn start(cluster: &Cluster) -> Done {
-    for roles in [&[Role::Gateway, Role::Worker][..], &[Role::Monitor]] {
+    let others = &[Role::Gateway, Role::Worker][..];
+    let steps = [(&[Role::Broker][..], BROKER_READY), (others, READY), (&[Role::Monitor], READY)];
+    for (roles, patience) in steps {
         let nodes: Vec<&Member> = roles.iter().flat_map(|role| cluster.nodes(*role)).collect();
+        if nodes.iter().any(|node| node.role == Role::Broker) {
+            eprintln!("starting a private RabbitMQ ...");
+        }
         for node in &nodes {
             if let Outcome::Failed { reason } = launch(&cluster.folder(), node, None) {
                 let message = format!("cannot start {}: {reason}", node.name);
                 return Err(Failed::usage("CDL-6023", message));
             }
         }
-        wait_ready(cluster, &nodes)?;
+        wait_ready(cluster, &nodes, patience)?;
     }
     Ok(())
 }
 
-fn wait_ready(cluster: &Cluster, nodes: &[&Member]) -> Done {
+fn wait_ready(cluster: &Cluster, nodes: &[&Member], patience: Duration) -> Done {
     let is_led = nodes.iter().any(|node| node.role == Role::Monitor);
-    let deadline = Instant::now() + READY;
+    let deadline = Instant::now() + patience;
     loop {
         let status = Status::of(cluster, nodes)?;
         let behind = status.nodes.iter().find(|node| node.state != "up");
@@ -151,9 +142,7 @@ fn watch(cluster: &Cluster, stop: &Level) -> Done {
             let before = states.insert(name.clone(), now).unwrap_or(("up", 0));
             if !live && before != now {
                 match now {
-                    ("up", restarts) => {
-                        eprintln!("{name} is back; it was started again {restarts} times")
-                    }
+                    ("up", restarts) => eprintln!("{name} is up; {restarts} restarts so far"),
                     (state, _) => eprintln!("{name} is {state}; its log is in logs/{name}.log"),
                 }
             }

@@ -30,7 +30,7 @@ pub fn run(args: WorkerArgs) -> Done {
         };
         tracing::info!(name = node.name, threads, "works");
         if let Some(heart) = &heart {
-            heart.is_ready();
+            heart.set_ready(true);
         }
         node.run(stop).await;
         tracing::info!("leaves");

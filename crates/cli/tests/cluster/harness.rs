@@ -9,19 +9,22 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::PrivateRabbit;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// How long anything may take before it counts as a hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What is a lot elsewhere is little here: journals that are worth a snapshot.
+const KNOBS: &str = "snapshot_records=6;record_linger_ms=10";
+
 /// The broker that all tests share. It ends with this process.
 pub fn broker() -> &'static PrivateRabbit {
     static BROKER: OnceLock<PrivateRabbit> = OnceLock::new();
     BROKER.get_or_init(|| {
         let folder = emptied("broker");
-        let start = PrivateRabbit::start(&folder, Lifetime::Ours);
+        let start = PrivateRabbit::start(&folder);
         block_on(start).unwrap_or_else(|error| panic!("{error}"))
     })
 }
@@ -132,6 +135,7 @@ impl Cluster {
             .args(&arguments)
             .env("CAUDAL_FAILPOINT", failpoints)
             .env("CAUDAL_FAILPOINT_HITS", self.path("hits"))
+            .env("CAUDAL_KNOBS", KNOBS)
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)

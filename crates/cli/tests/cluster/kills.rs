@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use caudal_broker::rabbitmq::private::{Lifetime, PrivateRabbit};
+use caudal_broker::rabbitmq::private::PrivateRabbit;
 use rustix::process::Signal;
 
 use crate::harness::{Client, Cluster, Data, PATIENCE, block_on, wait_until};
@@ -81,7 +81,7 @@ fn all_gateways_gone_for_longer_than_the_grace_period() {
 fn a_broker_that_is_killed_and_restarted() {
     let data = Data::of("coffee", "0.02");
     let folder = tempfile::tempdir().unwrap();
-    let mut rabbit = block_on(PrivateRabbit::start(folder.path(), Lifetime::Ours)).unwrap();
+    let mut rabbit = block_on(PrivateRabbit::start(folder.path())).unwrap();
     let mut cluster = Cluster::new();
     cluster.broker_url = rabbit.url();
     cluster.start_gateway("");
@@ -90,7 +90,7 @@ fn a_broker_that_is_killed_and_restarted() {
     let mut client = cluster.client("coffee", &data.folder, "out");
     upload_has_begun(&cluster, &mut client);
     block_on(rabbit.kill());
-    block_on(rabbit.restart()).unwrap();
+    block_on(rabbit.launch()).unwrap();
     client.succeeds();
     data.compare(&cluster.path("out"));
     let is_ours = |queue: &(String, u64)| queue.0.starts_with("caudal.");

@@ -14,6 +14,7 @@ mod harness;
 mod kills;
 mod partition;
 mod points;
+mod rabbit;
 mod random;
 mod revival;
 mod security;

@@ -26,12 +26,31 @@ pub struct Watched {
 impl Watched {
     /// Two gateways, two workers, three monitors, on the broker that all tests share.
     pub fn up(environment: &[(&str, &str)]) -> Self {
+        Self::up_on(&["--broker", &broker().url()], environment)
+    }
+
+    /// The same, on a RabbitMQ of its own.
+    pub fn up_with_rabbit() -> Self {
+        Self::up_on(&[], &[])
+    }
+
+    /// In the same folder, after all nodes have died.
+    pub fn up_again(&self) -> Output {
+        let port = free_port().to_string();
+        caudal()
+            .args(["up", "--detach", "--port", &port, "--dir"])
+            .arg(self.folder.path())
+            .output()
+            .unwrap()
+    }
+
+    fn up_on(options: &[&str], environment: &[(&str, &str)]) -> Self {
         let alone = alone();
         let temporary = tempfile::tempdir().unwrap();
         let path = temporary.path().join("cluster");
         let mut up = caudal();
         up.args(["up", "--detach", "--workers", "2", "--gateways", "2", "--threads", "1"]);
-        up.args(["--broker", &broker().url(), "--port", &free_port().to_string(), "--dir"]);
+        up.args(options).args(["--port", &free_port().to_string(), "--dir"]);
         up.arg(&path).envs(environment.iter().copied());
         let output = up.output().unwrap();
         assert!(output.status.success(), "{output:?}");

@@ -12,10 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 
 use crate::Process;
-use crate::folder::Folder;
-use crate::launch::{Decision, Host, Outcome, decide};
-use crate::limits::{KILL_MS, LAUNCH_MS};
-use crate::members::Member;
+use crate::launch::{Decision, Host, Outcome, decide, does_not_die};
+use crate::limits::KILL_MS;
 
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,35 +21,9 @@ const LOOK: Duration = Duration::from_millis(50);
 const SAME_LIFE_MS: u64 = 1000;
 const TICK_MS: u64 = 10;
 
-/// Brings a container back, as `process::launch` does a process.
-pub fn launch(
-    folder: &Folder,
-    node: &Member,
-    container: &str,
-    socket: &Path,
-    dead: Option<Process>,
-) -> Outcome {
+/// Under the node's lock, as `process::launch`.
+pub fn launch(container: &str, socket: &Path, dead: Option<Process>) -> io::Result<Outcome> {
     let engine = Engine { socket, container };
-    match try_launch(folder, node, &engine, dead) {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::Failed { reason: error.to_string() },
-    }
-}
-
-fn try_launch(
-    folder: &Folder,
-    node: &Member,
-    engine: &Engine<'_>,
-    dead: Option<Process>,
-) -> io::Result<Outcome> {
-    let failed = |reason: &str| Ok(Outcome::Failed { reason: reason.to_string() });
-    let patience = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
-    let Some(_lock) = folder.launch_lock(&node.name, patience)? else {
-        return failed("somebody else is launching it");
-    };
-    if folder.are_launches_stopped() {
-        return failed("the cluster is being stopped");
-    }
     let state = engine.inspect()?;
     match decide(state.host(dead, machine_started_ms()?), dead) {
         Decision::LeaveAlone => return Ok(Outcome::LeftAlone),
@@ -59,7 +31,7 @@ fn try_launch(
         Decision::Replace(_) => {
             engine.post("kill")?;
             if !engine.is_gone_by(Instant::now() + Duration::from_millis(KILL_MS))? {
-                return failed("what is left of it does not die");
+                return Err(does_not_die());
             }
         }
     }

@@ -3,10 +3,15 @@
 mod docker;
 mod process;
 
+use std::io;
+use std::process::Command;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Process;
 use crate::folder::Folder;
+use crate::limits::{KILL_MS, LAUNCH_MS};
 use crate::members::{Launch, Member};
 
 /// What the host says about a node's process.
@@ -43,14 +48,28 @@ pub enum Outcome {
 /// so that of all the monitors of a machine that believe they lead, one acts at a time and sees what
 /// others did.
 pub fn launch(folder: &Folder, node: &Member, dead: Option<Process>) -> Outcome {
+    let launched = try_launch(folder, node, dead);
+    launched.unwrap_or_else(|error| Outcome::Failed { reason: error.to_string() })
+}
+
+fn try_launch(folder: &Folder, node: &Member, dead: Option<Process>) -> io::Result<Outcome> {
+    let patience = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
+    let Some(_lock) = folder.launch_lock(&node.name, patience)? else {
+        return Err(io::Error::other("somebody else is launching it"));
+    };
+    if folder.are_launches_stopped() {
+        return Err(io::Error::other("the cluster is being stopped"));
+    }
     match &node.launch {
         Launch::Process { program, arguments } => {
-            process::launch(folder, node, program, arguments, dead)
+            process::launch(folder, &node.name, Command::new(program).args(arguments), dead)
         }
-        Launch::Docker { container, socket } => {
-            docker::launch(folder, node, container, socket, dead)
-        }
+        Launch::Docker { container, socket } => docker::launch(container, socket, dead),
     }
+}
+
+fn does_not_die() -> io::Error {
+    io::Error::other("what is left of it does not die")
 }
 
 /// `dead` is the life that a monitor has heard and that has fallen silent.

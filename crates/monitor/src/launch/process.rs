@@ -1,48 +1,25 @@
 //! Starts nodes as processes of this machine.
 
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
 use crate::folder::{Folder, Launched};
-use crate::launch::{Decision, Host, Outcome, decide};
-use crate::limits::{KILL_MS, LAUNCH_MS};
-use crate::members::Member;
+use crate::launch::{Decision, Host, Outcome, decide, does_not_die};
+use crate::limits::KILL_MS;
 use crate::{Process, failpoint};
 
+/// Under the node's lock.
 pub fn launch(
     folder: &Folder,
-    node: &Member,
-    program: &Path,
-    arguments: &[String],
+    name: &str,
+    command: &mut Command,
     dead: Option<Process>,
-) -> Outcome {
-    let start = || start(folder, &node.name, Command::new(program).args(arguments));
-    match try_launch(folder, node, dead, start) {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::Failed { reason: error.to_string() },
-    }
-}
-
-fn try_launch(
-    folder: &Folder,
-    node: &Member,
-    dead: Option<Process>,
-    start: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Outcome> {
-    let failed = |reason: &str| Ok(Outcome::Failed { reason: reason.to_string() });
-    let patience = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
-    let Some(_lock) = folder.launch_lock(&node.name, patience)? else {
-        return failed("somebody else is launching it");
-    };
-    if folder.are_launches_stopped() {
-        return failed("the cluster is being stopped");
-    }
     // Two at most, where a launcher died half-way.
-    for process in folder.processes(&node.name) {
+    for process in folder.processes(name) {
         let host = if process.is_frozen() { Host::Frozen(process) } else { Host::Running(process) };
         match decide(host, dead) {
             Decision::Start => {}
@@ -50,13 +27,13 @@ fn try_launch(
             Decision::Replace(process) => {
                 process.signal(Signal::KILL);
                 if !process.wait(Duration::from_millis(KILL_MS)) {
-                    return failed("what is left of it does not die");
+                    return Err(does_not_die());
                 }
             }
         }
     }
     failpoint::hit("launch.before_start");
-    start()?;
+    start(folder, name, command)?;
     Ok(Outcome::Started)
 }
 
@@ -72,7 +49,7 @@ mod tests {
     use super::*;
     use crate::NodeId;
     use crate::launch::launch;
-    use crate::members::{Launch, Role};
+    use crate::members::{Launch, Member, Role};
 
     struct Place {
         _temporary: tempfile::TempDir,

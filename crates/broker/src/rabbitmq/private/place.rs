@@ -15,6 +15,11 @@ const SCRIPTS: [&str; 4] = [
     "/usr/local/opt/rabbitmq/sbin",
 ];
 
+/// Loopback only; and messages of some megabytes in memory that is used again, instead of fresh pages from the
+/// system for each: half of what a large message costs.
+const ERLANG: &str = "-kernel inet_dist_use_interface {127,0,0,1} \
+    +MBsbct 16384 +MBsmbcs 32768 +MBlmbcs 65536 +MBmbcgs 2";
+
 #[derive(Debug)]
 pub struct Place {
     pub directory: PathBuf,
@@ -72,10 +77,7 @@ impl Place {
             .env("ERL_EPMD_RELAXED_COMMAND_CHECK", "1")
             .env("RABBITMQ_CTL_DIST_PORT_MIN", port(10))
             .env("RABBITMQ_CTL_DIST_PORT_MAX", port(30))
-            .env(
-                "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS",
-                "-kernel inet_dist_use_interface {127,0,0,1}",
-            )
+            .env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", ERLANG)
             .env("RABBITMQ_MNESIA_BASE", self.file("mnesia"))
             .env("RABBITMQ_LOG_BASE", self.file("log"))
             .env("RABBITMQ_PID_FILE", self.file("pid"))

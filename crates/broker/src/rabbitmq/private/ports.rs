@@ -25,11 +25,18 @@ impl Reservation {
     }
 
     fn of(first: u16) -> Option<Self> {
-        let listen = |offset: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, first + offset)).ok();
-        let lock = listen(LOCK)?;
-        let free = (0..LOCK).all(|offset| listen(offset).is_some());
-        free.then_some(Self { first, _lock: lock })
+        let reservation = Self::again(first)?;
+        (0..LOCK).all(|offset| listen(first + offset).is_some()).then_some(reservation)
     }
+
+    /// A range that was reserved before, whether its broker runs or not; none where somebody has it.
+    pub fn again(first: u16) -> Option<Self> {
+        Some(Self { first, _lock: listen(first.checked_add(LOCK)?)? })
+    }
+}
+
+fn listen(port: u16) -> Option<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok()
 }
 
 #[cfg(test)]
@@ -42,7 +49,9 @@ mod tests {
         assert!(PORTS.contains(&reservation.first));
         assert!(Reservation::of(reservation.first).is_none());
         let first = reservation.first;
+        assert!(Reservation::again(first).is_none());
         drop(reservation);
+        assert!(Reservation::again(first).is_some());
         assert!(Reservation::of(first).is_some());
     }
 

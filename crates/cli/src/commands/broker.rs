@@ -1,0 +1,76 @@
+//! `caudal broker`: sees to it that a cluster's own RabbitMQ runs.
+//!
+//! RabbitMQ outlives its keeper: the next one finds it as it is, and goes on. A keeper that is told to leave leaves
+//! it running, too; `caudal down` stops it when nobody uses it any more.
+
+use std::time::Duration;
+
+use caudal_broker::rabbitmq::private::PrivateRabbit;
+use caudal_core::Coded;
+use caudal_monitor::Process;
+use caudal_monitor::folder::Folder;
+use caudal_monitor::health::Heart;
+use tracing::{error, info, warn};
+
+use crate::Done;
+use crate::cluster::args::BrokerArgs;
+use crate::cluster::nodes::{start_log, stop_signal};
+use crate::cluster::state::broker_folder;
+use crate::error::Failed;
+use crate::local::runtime;
+
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// After a start that failed.
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub fn run(args: BrokerArgs) -> Done {
+    start_log();
+    let stop = stop_signal();
+    let folder = Folder::new(&args.cluster);
+    let runtime = runtime(1)?;
+    let heart = Heart::start(&folder, &args.name)?;
+    runtime.spawn(heart.clone().beat());
+    let mut rabbit = PrivateRabbit::find(&broker_folder(&folder))
+        .map_err(|error| Failed::usage(error.code(), &error))?;
+    runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = stop.above(0) => info!("leaves"),
+            () = keep(&mut rabbit, &heart) => {}
+        }
+    });
+    Ok(())
+}
+
+async fn keep(rabbit: &mut PrivateRabbit, heart: &Heart) {
+    loop {
+        match rabbit.pid() {
+            Some(pid) if is_frozen(pid) => {
+                warn!(pid, "RabbitMQ is frozen: kills it");
+                rabbit.kill().await;
+            }
+            Some(_) => heart.set_ready(rabbit.answers().await),
+            None => {
+                heart.set_ready(false);
+                start(rabbit).await;
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// As monitors say of nodes: who is stopped does not go on by itself.
+fn is_frozen(pid: u32) -> bool {
+    Process::of(pid).is_some_and(Process::is_frozen)
+}
+
+async fn start(rabbit: &mut PrivateRabbit) {
+    match rabbit.launch().await {
+        Ok(()) => info!(pid = rabbit.pid(), "RabbitMQ runs"),
+        Err(error) => {
+            error!(%error, "RabbitMQ does not start");
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The RabbitMQ that `caudal up` starts is a part like any other: it may be killed, and so may its keeper.
+
+use caudal_broker::rabbitmq::private::PrivateRabbit;
+use caudal_monitor::Process;
+use rustix::process::Signal;
+
+use crate::harness::{Data, wait_until};
+use crate::watched::Watched;
+
+#[test]
+fn whoever_kills_or_freezes_rabbitmq_or_its_keeper_the_answer_is_exact() {
+    let data = Data::of("coffee", "0.02");
+    let cluster = Watched::up_with_rabbit();
+
+    // RabbitMQ alone, in the middle of a run: its keeper starts another one.
+    let keeper = cluster.process("broker-1");
+    let first = killed_in_a_run(&cluster, &data, "killed", Signal::KILL);
+    assert_eq!(cluster.process("broker-1"), keeper);
+
+    // The keeper alone: RabbitMQ does not notice, and the next keeper finds it.
+    let second = rabbit(&cluster).unwrap();
+    assert_ne!(second, first);
+    let gone = cluster.kill(&["broker-1".to_string()]);
+    cluster.is_whole_without(&gone);
+    assert_eq!(rabbit(&cluster), Some(second));
+    run(&cluster, &data, "kept");
+
+    // Both at once.
+    second.signal(Signal::KILL);
+    let gone = cluster.kill(&["broker-1".to_string()]);
+    cluster.is_whole_without(&gone);
+    let third = rabbit(&cluster).unwrap();
+    assert_ne!(third, second);
+
+    // Frozen.
+    let frozen = killed_in_a_run(&cluster, &data, "frozen", Signal::STOP);
+    assert_eq!(frozen, third);
+
+    let last = rabbit(&cluster).unwrap();
+    assert_ne!(last, frozen);
+    cluster.nobody_is_there_twice();
+    let said = String::from_utf8(cluster.command("status").stdout).unwrap();
+    assert!(said.contains(&format!("RabbitMQ, pid {}", last.pid)), "{said}");
+    assert!(cluster.command("down").status.success());
+    assert!(!last.is_alive(), "RabbitMQ is left over");
+}
+
+#[test]
+fn a_rabbitmq_whose_cluster_is_dead_is_used_by_the_next() {
+    let cluster = Watched::up_with_rabbit();
+    let first = rabbit(&cluster).unwrap();
+    cluster.kill(&cluster.names());
+    assert!(first.is_alive());
+    let up = cluster.up_again();
+    assert!(up.status.success(), "{up:?}");
+    assert_eq!(rabbit(&cluster), Some(first));
+    assert!(cluster.command("down").status.success());
+    assert!(!first.is_alive(), "RabbitMQ is left over");
+}
+
+fn rabbit(cluster: &Watched) -> Option<Process> {
+    let rabbit = PrivateRabbit::find(&cluster.folder.path().join("broker")).unwrap();
+    rabbit.pid().and_then(Process::of)
+}
+
+fn run(cluster: &Watched, data: &Data, out: &str) {
+    cluster.client("coffee", &data.folder, out).succeeds();
+    data.compare(&cluster.path(out));
+}
+
+/// Hits RabbitMQ when the shards have written something, and says which process that was.
+fn killed_in_a_run(cluster: &Watched, data: &Data, out: &str, signal: Signal) -> Process {
+    let mut client = cluster.client("coffee", &data.folder, out);
+    wait_until("shards write", || cluster.has_records() || client.is_done());
+    assert!(!client.is_done(), "it ended before anything happened");
+    let victim = rabbit(cluster).unwrap();
+    victim.signal(signal);
+    wait_until("it is gone", || !victim.is_alive());
+    client.succeeds();
+    data.compare(&cluster.path(out));
+    cluster.is_whole_without(&[]);
+    victim
+}
