@@ -124,6 +124,8 @@ pub enum Trouble {
 pub struct Delivery {
     pub tag: DeliveryTag,
     pub message: Arc<Message>,
+    /// The message as it came, where it came as bytes.
+    pub encoded: Option<Bytes>,
     /// It may have been delivered before.
     pub redelivered: bool,
 }

@@ -133,7 +133,8 @@ impl Queue {
         let tag = DeliveryTag(self.next_tag);
         self.next_tag += 1;
         self.unacked.insert(tag, (consumer, place, entry.clone()));
-        Some(Delivery { tag, message: entry.message, redelivered: entry.redelivered })
+        let Entry { message, redelivered, .. } = entry;
+        Some(Delivery { tag, message, encoded: None, redelivered })
     }
 
     /// Whether the delivery was this consumer's to acknowledge.

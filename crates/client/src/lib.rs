@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
 
 mod error;
+mod gather;
 pub mod progress;
 pub mod remote;
 mod results;

@@ -13,6 +13,11 @@ pub trait Service: Send + Sync + 'static {
     /// Of each query, the sources whose fragments make up its answer.
     fn sources(&self) -> &[Vec<Source>];
 
+    /// Bytes of rows that make a fragment worth its way: none, where it has none.
+    fn fragment_bytes(&self) -> usize {
+        0
+    }
+
     /// Takes a fragment of a table, waiting for room as long as it takes.
     async fn put(&self, fragment: TableFragment) -> Result<(), Error>;
 

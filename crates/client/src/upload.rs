@@ -9,6 +9,7 @@ use caudal_runtime::task;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
+use crate::gather::{Enough, Gathered};
 use crate::{Error, Event, Progress, Service, Upload};
 
 pub async fn all(
@@ -55,20 +56,28 @@ struct Sending {
 
 impl Sending {
     async fn run(self) -> Result<(), Error> {
+        let enough = Enough::of(self.service.fragment_bytes(), self.reader.total_bytes());
+        let mut gathered = Gathered::default();
         while let Some(chunk) = self.reader.next_chunk()? {
             let parsed = self.reader.parse(chunk)?;
-            self.fragments.fetch_add(1, Ordering::Relaxed);
             let rows = parsed.batch.num_rows();
             self.progress.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
             if !parsed.rejects.is_empty() {
                 // A run that nobody listens to any more is about to end.
                 let _ = self.events.send(Event::Rejected(self.table, parsed.rejects)).await;
             }
-            let number = self.number(parsed.number)?;
-            let fragment = TableFragment::new(self.table, number, parsed.batch);
-            self.service.put(fragment).await?;
+            gathered.add(parsed.batch, parsed.bytes);
+            if gathered.is(enough) {
+                self.put(&mut gathered).await?;
+            }
         }
-        Ok(())
+        self.put(&mut gathered).await
+    }
+
+    async fn put(&self, gathered: &mut Gathered) -> Result<(), Error> {
+        let Some(batch) = gathered.take() else { return Ok(()) };
+        let number = self.number(self.fragments.fetch_add(1, Ordering::Relaxed))?;
+        self.service.put(TableFragment::new(self.table, number, batch)).await
     }
 
     fn number(&self, number: u64) -> Result<u32, Error> {

@@ -77,8 +77,11 @@ pub const REJECTS_DESCRIBED_MAX: usize = 10;
 /// Bytes of messages that a shard takes and writes down at once.
 pub const RECORD_BYTES: usize = 16 << 20;
 
+/// How long a shard waits for more of the same before it writes down what it has.
+pub const RECORD_LINGER_MS: u64 = 100;
+
 /// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
-pub const SNAPSHOT_RECORDS: u64 = 12;
+pub const SNAPSHOT_RECORDS: u64 = 64;
 
 /// Gathered rows that are written as a snapshot at most: it is made in memory.
 pub const SNAPSHOT_BYTES_MAX: u64 = 128 << 20;
@@ -140,6 +143,15 @@ pub const STORE_DIRECTORIES_MAX: usize = 4096;
 /// them in each queue are little memory.
 pub const CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20;
 
+/// Bytes of rows for which a fragment on a cluster is worth its way: some 2 MiB when it is packed.
+pub const CLUSTER_FRAGMENT_BYTES: usize = 8 << 20;
+
+/// Bytes of CSV that a client joins into one fragment at most.
+pub const GATHER_CSV_BYTES_MAX: u64 = 16 << 20;
+
+/// Fragments that a table has at least, if it has so many chunks: work for many.
+pub const TABLE_FRAGMENTS_MIN: u64 = 64;
+
 /// Fragments of a table that a client has sent and that are not yet safe.
 pub const PUT_WINDOW_FRAGMENTS: usize = 16;
 
@@ -170,9 +182,6 @@ pub const CLUSTER_MAP_THREADS: usize = 16;
 /// Packed bytes of the batches of one session that a gateway has in hand.
 pub const PUT_MEMORY_BYTES_MAX: u32 = 32 << 20;
 
-/// Memory of the batches that a gateway unpacks at a time, of all its sessions.
-pub const UNPACKING_BYTES_MAX: u32 = 32 << 20;
-
 /// Rows of one fragment: some types take no bytes for a row.
 pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;
 
@@ -188,6 +197,10 @@ pub const WATCH_GAP_MS_MAX: u64 = 2000;
 
 /// How long a session may be without its client before it is closed.
 pub const GRACE_SECONDS: u64 = 30;
+
+/// How long a gateway tries to make a session's queues: a client that waits could go to another, and
+/// within the grace.
+pub const OPEN_QUEUES_MS_MAX: u64 = 10_000;
 
 /// How long a session waits for its first worker.
 pub const UNCLAIMED_SECONDS_MAX: u64 = 120;
@@ -209,6 +222,9 @@ pub const GATEWAY_HEADER_BYTES_MAX: u32 = 16 << 10;
 /// Bytes that a gateway takes from a stream, and from a connection, before it has read them.
 pub const GATEWAY_STREAM_WINDOW_BYTES: u32 = 4 << 20;
 pub const GATEWAY_CONNECTION_WINDOW_BYTES: u32 = 8 << 20;
+
+/// Bytes of the pieces in which a client may send: each is work for both ends.
+pub const GATEWAY_FRAME_BYTES: u32 = 1 << 20;
 
 /// Both ends of a connection ask each other so often whether they are there, and wait so long for the
 /// answer.

@@ -39,6 +39,8 @@ pub enum Error {
     Header(#[from] serde_json::Error),
     #[error("its rows are not Arrow: {0}")]
     Arrow(#[from] ArrowError),
+    #[error("fragment {number} of table {table}: {error}")]
+    Fragment { table: TableId, number: u32, error: Box<Error> },
     #[error("its rows would take {bytes} bytes of memory; {bytes_max} are the most")]
     TooLarge { bytes: u64, bytes_max: u64 },
 }
@@ -84,8 +86,9 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     let (header, mut rest) = unframe(body)?;
     Ok(match header {
         Header::Table { table, number, rows_bytes } => {
-            let batch = one_batch(take(&mut rest, rows_bytes)?)?;
-            Message::Table(TableFragment { table, number, batch })
+            let batch = take(&mut rest, rows_bytes).and_then(one_batch);
+            let of_fragment = |error| Error::Fragment { table, number, error: Box::new(error) };
+            Message::Table(TableFragment { table, number, batch: batch.map_err(of_fragment)? })
         }
         Header::Part { id, part, end, sections } => {
             let sections = decode_sections(sections, &mut rest)?;
@@ -178,7 +181,7 @@ pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
 }
 
 pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
-    let (bytes, bytes_max) = (memory_bytes(&stream)?, limits::BATCH_MEMORY_BYTES_MAX as u64);
+    let (bytes, bytes_max) = (shape(&stream)?.memory_bytes, limits::BATCH_MEMORY_BYTES_MAX as u64);
     if bytes > bytes_max {
         return Err(Error::TooLarge { bytes, bytes_max });
     }
@@ -213,11 +216,17 @@ pub fn one_batch(stream: Bytes) -> Result<RecordBatch, Error> {
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The memory that the rows of a stream say they will take. Whoever decodes it allocates what it says,
-/// so that is to be known before.
-pub fn memory_bytes(stream: &Bytes) -> Result<u64, Error> {
-    let malformed = |what: &str| Error::Arrow(ArrowError::IpcError(what.to_string()));
-    let mut memory_bytes = 0_u64;
+/// What a stream says of its rows. Whoever decodes it allocates what it says, so that is to be known before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    pub batches: u64,
+    pub rows: u64,
+    pub memory_bytes: u64,
+}
+
+/// Looks at a stream without decoding it.
+pub fn shape(stream: &Bytes) -> Result<Shape, Error> {
+    let mut shape = Shape::default();
     let mut rest = stream.clone();
     while !rest.is_empty() {
         let mut length = take(&mut rest, 4)?;
@@ -233,31 +242,44 @@ pub fn memory_bytes(stream: &Bytes) -> Result<u64, Error> {
         let body_bytes =
             u64::try_from(message.bodyLength()).map_err(|_| malformed("a negative length"))?;
         let body = take(&mut rest, body_bytes)?;
+        if let Some(batch) = message.header_as_record_batch() {
+            shape.batches += 1;
+            let rows = u64::try_from(batch.length()).map_err(|_| malformed("a negative length"))?;
+            shape.rows = shape.rows.saturating_add(rows);
+        }
         let dictionary = message.header_as_dictionary_batch().and_then(|batch| batch.data());
-        let compressed = message.header_as_record_batch().or(dictionary);
-        match compressed.filter(|batch| batch.compression().is_some()) {
-            None => memory_bytes = memory_bytes.saturating_add(body_bytes),
-            Some(batch) => {
-                for buffer in batch.buffers().into_iter().flatten() {
-                    memory_bytes = memory_bytes.saturating_add(uncompressed_bytes(&body, buffer)?);
-                }
-            }
+        let Some(batch) = message.header_as_record_batch().or(dictionary) else { continue };
+        for buffer in batch.buffers().into_iter().flatten() {
+            let bytes = buffer_bytes(&body, buffer, batch.compression().is_some())?;
+            shape.memory_bytes = shape.memory_bytes.saturating_add(bytes);
         }
     }
-    Ok(memory_bytes)
+    Ok(shape)
 }
 
-/// What the eight bytes before a compressed buffer say.
-fn uncompressed_bytes(body: &Bytes, buffer: &arrow::ipc::Buffer) -> Result<u64, Error> {
-    if buffer.length() == 0 {
-        return Ok(0);
+/// The memory that a buffer will take: of a compressed one its first eight bytes say it.
+fn buffer_bytes(
+    body: &[u8],
+    buffer: &arrow::ipc::Buffer,
+    is_compressed: bool,
+) -> Result<u64, Error> {
+    let beyond = |_| malformed("a buffer beyond its body");
+    let start = usize::try_from(buffer.offset()).map_err(beyond)?;
+    let bytes = usize::try_from(buffer.length()).map_err(beyond)?;
+    let end = start.saturating_add(bytes);
+    let buffer = body.get(start..end).ok_or_else(|| malformed("a buffer beyond its body"))?;
+    match buffer.split_first_chunk::<8>() {
+        // -1 says that the buffer was left uncompressed: it takes no more than is here.
+        Some((length, _)) if is_compressed => {
+            Ok(u64::try_from(i64::from_le_bytes(*length)).unwrap_or(bytes as u64))
+        }
+        None if is_compressed && bytes > 0 => Err(Error::Truncated),
+        _ => Ok(bytes as u64),
     }
-    let start = usize::try_from(buffer.offset()).map_err(|_| Error::Truncated)?;
-    let end = start.checked_add(8).ok_or(Error::Truncated)?;
-    let length = body.get(start..end).ok_or(Error::Truncated)?;
-    let length = i64::from_le_bytes(length.try_into().expect("eight bytes"));
-    // -1 says that the buffer was left uncompressed: it takes no more than is here.
-    Ok(u64::try_from(length).unwrap_or(buffer.length().unsigned_abs()))
+}
+
+fn malformed(what: &str) -> Error {
+    Error::Arrow(ArrowError::IpcError(what.to_string()))
 }
 
 #[cfg(test)]
@@ -341,6 +363,21 @@ mod tests {
         assert!(refused > 1000, "only {refused}");
     }
 
+    /// What gateways pass on unseen.
+    #[test]
+    fn damage_within_packed_rows_is_told_with_its_fragment() {
+        let whole = encode(&messages()[0]).unwrap();
+        let packed = encode_batches(&[batch()]).unwrap();
+        // Of the first packed column, after its length: the magic number of LZ4.
+        let lz4 = packed.windows(4).position(|bytes| bytes == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+        let mut damaged = whole.to_vec();
+        damaged[whole.len() - packed.len() + lz4] ^= 0xff;
+        let damaged = Bytes::from(damaged);
+        assert_eq!(shape(&damaged.slice(whole.len() - packed.len()..)).unwrap().rows, 1000);
+        let error = decode(damaged).unwrap_err();
+        assert!(matches!(error, Error::Fragment { table: TableId(1), number: 7, .. }), "{error}");
+    }
+
     /// A short fuzz; `CAUDAL_SEEDS` makes it a long one.
     #[test]
     fn damaged_messages_are_refused_or_read_but_do_not_panic() {
@@ -390,7 +427,7 @@ mod tests {
         let plain: Bytes = plain.into_inner().unwrap().into();
         assert!(compressed.len() < plain.len() * 3 / 4, "{} and {}", compressed.len(), plain.len());
         for stream in [compressed, plain] {
-            let told = memory_bytes(&stream).unwrap() as usize;
+            let told = shape(&stream).unwrap().memory_bytes as usize;
             assert!((rows..rows + 1000).contains(&told), "{told} for {rows}");
         }
     }

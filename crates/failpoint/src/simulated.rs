@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 thread_local! {
     static MUTANT: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -26,8 +27,21 @@ pub fn mutant(name: &'static str) -> bool {
     MUTANT.get() == Some(name)
 }
 
-/// A bound; a simulation may draw a smaller one each time it is asked for.
+/// A bound; a simulation may draw a smaller one each time it is asked for, and a process may be started with
+/// others.
 pub fn knob(name: &'static str, bound: usize) -> usize {
     let range = KNOBS.with_borrow(|knobs| knobs.get(name).cloned());
-    range.map_or(bound, fastrand::usize)
+    let of_process = || OF_PROCESS.get(name).copied().unwrap_or(bound);
+    range.map_or_else(of_process, fastrand::usize)
 }
+
+/// `CAUDAL_KNOBS=snapshot_records=4;message_bytes=1000`
+static OF_PROCESS: LazyLock<BTreeMap<String, usize>> = LazyLock::new(|| {
+    let text = std::env::var("CAUDAL_KNOBS").unwrap_or_default();
+    let knob = |text: &str| {
+        let (name, bound) = text.split_once('=')?;
+        Some((name.to_string(), bound.parse().ok()?))
+    };
+    let texts = text.split(';').filter(|text| !text.is_empty());
+    texts.map(|text| knob(text).unwrap_or_else(|| panic!("CAUDAL_KNOBS: {text}"))).collect()
+});

@@ -9,13 +9,12 @@ use caudal_broker::Broker;
 use caudal_core::manifest::{Claim, Manifest, Tombstone};
 use caudal_core::objects::SESSIONS;
 use caudal_core::protocol::{SessionEntry, SessionsReply};
-use caudal_core::{Objects, QueryId, SessionId, TableId, limits};
+use caudal_core::{Objects, QueryId, SessionId, TableId};
 use caudal_journal::Store;
 use caudal_planner::SessionSpec;
 use caudal_runtime::time::wall_ms;
 use caudal_runtime::{Level, task};
 use futures::future::try_join_all;
-use tokio::sync::Semaphore;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::settings::Settings;
@@ -27,16 +26,13 @@ pub struct Gateway {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sessions: OpenSessions,
-    /// Bytes of batches that may be unpacked at a time.
-    pub(crate) unpacking: Semaphore,
     leaving: Level,
 }
 
 impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
-        let unpacking = Semaphore::new(limits::UNPACKING_BYTES_MAX as usize);
         let (sessions, leaving) = (OpenSessions::default(), Level::default());
-        Self { settings, broker, store, sessions, unpacking, leaving }
+        Self { settings, broker, store, sessions, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.

@@ -22,9 +22,6 @@ use crate::open_sessions::OpenSession;
 use crate::tokens::{Owner, hex};
 use crate::{Error, Gateway, slots};
 
-/// How long a gateway tries to make a session's queues: a client that waits could go to another.
-const QUEUES_MS_MAX: u64 = 10_000;
-
 /// Hexadecimal digits of a nonce.
 const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
 
@@ -50,7 +47,7 @@ impl Gateway {
     /// A gateway that cannot reach the broker has patience for minutes. Its client has not, and neither
     /// have the janitors, for whom nobody is attached yet.
     async fn make_queues(&self, open: &OpenSession) -> Result<(), Error> {
-        let patience = Duration::from_millis(QUEUES_MS_MAX);
+        let patience = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
         let made = timeout(patience, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
         let seconds = patience.as_secs();
         let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };

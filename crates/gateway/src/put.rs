@@ -1,5 +1,5 @@
-//! Takes the batches of a table. Their bytes are passed on as they came: decoded once, to know that
-//! they are what they say, and not encoded again.
+//! Takes the batches of a table. Their bytes are passed on as they came, packed: what can be known of them without
+//! unpacking them is checked here, the rest by whoever unpacks them.
 
 use std::sync::Arc;
 
@@ -58,8 +58,7 @@ impl Gateway {
 }
 
 impl TableStream {
-    /// Takes one batch; returns when it is safe. While it waits it is only what came: the rows are
-    /// unpacked to be looked at, and are gone before it is published.
+    /// Takes one batch; returns when it is safe.
     pub async fn put(&self, number: u32, encoded: EncodedBatch) -> Result<(), Error> {
         let pieces = ipc_stream(&self.schema, encoded);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
@@ -68,10 +67,11 @@ impl TableStream {
         }
         let _in_hand =
             wait_for(&self.open.put_memory, limits::PUT_MEMORY_BYTES_MAX, rows_bytes as u64).await;
-        let bad = |error: wire::Error| self.bad(number, error.to_string());
-        let message = wire::encode_table(self.table, number, &pieces).map_err(bad)?;
+        let message = wire::encode_table(self.table, number, &pieces);
+        let message = message.map_err(|error| self.bad(number, error.to_string()))?;
         drop(pieces);
-        self.check(number, message.slice(message.len() - rows_bytes..)).await?;
+        let checked = check(&message.slice(message.len() - rows_bytes..));
+        checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
         match self.open.session.put_encoded(message).await {
             Ok(()) => {
@@ -82,27 +82,24 @@ impl TableStream {
         }
     }
 
-    /// Decompressing takes milliseconds: not on a thread that has heartbeats to answer.
-    async fn check(&self, number: u32, rows: Bytes) -> Result<(), Error> {
-        let bad = |error: wire::Error| self.bad(number, error.to_string());
-        let memory_bytes = wire::memory_bytes(&rows).map_err(bad)?;
-        let unpacking = &self.gateway.unpacking;
-        let _unpacked = wait_for(unpacking, limits::UNPACKING_BYTES_MAX, memory_bytes).await;
-        let decoded = caudal_runtime::task::compute(move || {
-            wire::one_batch(rows).map(|batch| batch.num_rows())
-        });
-        let rows = decoded.await?.map_err(bad)?;
-        if rows > limits::FRAGMENT_ROWS_MAX {
-            let max = limits::FRAGMENT_ROWS_MAX;
-            return Err(self.bad(number, format!("{rows} rows, where {max} are the most")));
-        }
-        Ok(())
-    }
-
     fn bad(&self, number: u32, reason: String) -> Error {
         let table = self.open.session.plan.table(self.table).name.clone();
         Error::BadFragment { table, number, reason }
     }
+}
+
+/// Why these cannot be the rows of a fragment.
+fn check(rows: &Bytes) -> Result<(), String> {
+    let shape = wire::shape(rows).map_err(|error| error.to_string())?;
+    let most = |what: &str, is: u64, max: usize| match is > max as u64 {
+        true => Err(format!("{is} {what}, where {max} are the most")),
+        false => Ok(()),
+    };
+    if shape.batches != 1 {
+        return Err(format!("{} batches instead of one", shape.batches));
+    }
+    most("bytes of memory", shape.memory_bytes, limits::BATCH_MEMORY_BYTES_MAX)?;
+    most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
 }
 
 /// Waits for so much of the memory there is. What is larger than all of it has all of it.

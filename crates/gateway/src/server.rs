@@ -76,6 +76,7 @@ async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {
     let server = Server::builder()
         .max_concurrent_streams(limits::GATEWAY_STREAMS_MAX)
         .http2_max_header_list_size(limits::GATEWAY_HEADER_BYTES_MAX)
+        .max_frame_size(limits::GATEWAY_FRAME_BYTES)
         .initial_stream_window_size(limits::GATEWAY_STREAM_WINDOW_BYTES)
         .initial_connection_window_size(limits::GATEWAY_CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(keepalive)

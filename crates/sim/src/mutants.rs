@@ -22,7 +22,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "no_fence",
         what: "a journal's record replaces one that is there",
-        seeds_max: 60,
+        seeds_max: 400,
     },
     Mutant {
         name: "memory_kept",

@@ -89,11 +89,13 @@ impl Setup {
         // All or none: the length of encoded rows depends on their order, which DataFusion's hash sets
         // choose anew in every process.
         let inline_bytes = [0, 1 << 20][fastrand::usize(..2)];
+        let linger_ms_max = [0, 100][fastrand::usize(..2)];
         set_knobs([
             ("message_bytes", 400..=6000),
             ("output_fragment_rows", 1..=60),
             ("output_inline_bytes", inline_bytes..=inline_bytes),
             ("snapshot_records", 2..=8),
+            ("record_linger_ms", 0..=linger_ms_max),
             ("early_rows_min", 1..=60),
             ("merge_rows_min", 1..=200),
             ("shard_queue_messages_max", 2..=12),

@@ -20,6 +20,8 @@ pub struct Durable {
     pub life: u64,
     /// Within this time the workers subscribe to the session's shards, each in its own order.
     pub spread_ms: u64,
+    /// How long a shard waits for more of the same before it writes down what it has.
+    pub linger_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

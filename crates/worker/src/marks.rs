@@ -67,6 +67,7 @@ mod tests {
             worker: "w".to_string(),
             life,
             spread_ms: 1,
+            linger_ms: 0,
         };
         let fragment = FragmentId { source: Source::Table(TableId(0)), number: 7 };
         for _ in 0..5 {

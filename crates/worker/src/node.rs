@@ -12,6 +12,7 @@ use caudal_core::manifest::{Claim, Manifest};
 use caudal_core::objects::SESSIONS;
 use caudal_core::{Objects, Queues, SessionId, limits};
 use caudal_engine::Engine;
+use caudal_failpoint::knob;
 use caudal_journal::{Store, StoreError};
 use caudal_planner::SessionSpec;
 use caudal_runtime::time::{interval, sleep, timeout};
@@ -155,6 +156,7 @@ impl Node {
             worker: self.name.clone(),
             life: self.life,
             spread_ms: limits::SHARD_SPREAD_MS,
+            linger_ms: knob("record_linger_ms", limits::RECORD_LINGER_MS as usize) as u64,
         };
         let open = durable.session_state().await? == SessionState::Open;
         Ok(open.then_some(durable))

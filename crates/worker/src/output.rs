@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(parts.len(), 5, "40 MB in parts of at most 8 MiB");
         for part in parts {
             let encoded = wire::encode_batches(&part[0].batches).unwrap();
-            let memory_bytes = wire::memory_bytes(&encoded).unwrap() as usize;
+            let memory_bytes = wire::shape(&encoded).unwrap().memory_bytes as usize;
             assert!(memory_bytes < limits::MESSAGE_BYTES * 5 / 4, "{memory_bytes} bytes");
         }
     }

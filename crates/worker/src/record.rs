@@ -1,19 +1,21 @@
 //! What a shard writes down: rows together with the fragments they came in, so that one cannot be
 //! there without the other.
 //!
-//! An entry holds what came in since the last one; a snapshot holds everything. They are read alike.
-
-use std::collections::BTreeMap;
+//! An entry holds the messages that came in since the last one, as they came; a snapshot holds what all of them
+//! come to.
 
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::wire::{self, decode_batches, encode_batches, frame, take, unframe};
-use caudal_core::{FragmentId, FragmentPart, Part, Section, SeenOfSource, Source, StageId};
+use caudal_core::{FragmentId, FragmentPart, Part, Section, SeenOfSource, StageId};
 use caudal_engine::ShardState;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default)]
 pub struct Record {
+    /// In an entry: what was taken, as it came.
+    pub messages: Vec<Bytes>,
+    /// In a snapshot: everything that was taken before.
     pub state: ShardState,
     /// Rows answered before their stage was complete.
     pub early: Vec<EarlyAnswer>,
@@ -40,6 +42,9 @@ pub struct Takeover {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
+    /// The bytes of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seen: Vec<SeenOfSource>,
     /// The rows of the fragments that have been seen.
@@ -78,34 +83,12 @@ struct EarlyHeader {
 }
 
 impl Record {
-    /// Adds a part that the shard has taken.
-    pub fn add_part(&mut self, part: FragmentPart) {
-        if part.part.count > 1 {
-            self.state.pending.push(part);
-            return;
-        }
-        let FragmentId { source, number } = part.id;
-        self.state.seen.push(SeenOfSource {
-            source,
-            end: part.end,
-            numbers: vec![(number, number)],
-        });
-        self.state.gathered.extend(part.sections);
-    }
-
-    pub fn add_end(&mut self, source: Source, count: u32) {
-        self.state.seen.push(SeenOfSource { source, end: Some(count), numbers: vec![] });
-    }
-
     pub fn is_empty(&self) -> bool {
-        self.state.seen.is_empty()
-            && self.state.pending.is_empty()
-            && self.early.is_empty()
-            && self.takeover.is_none()
+        self.messages.is_empty() && self.early.is_empty() && self.takeover.is_none()
     }
 
     pub fn encode(&self) -> Result<Bytes, wire::Error> {
-        let mut bodies = vec![];
+        let mut bodies = self.messages.clone();
         let mut body = |batches: &[RecordBatch]| {
             let rows = encode_batches(batches)?;
             let rows_bytes = rows.len() as u64;
@@ -113,8 +96,8 @@ impl Record {
             Ok::<u64, wire::Error>(rows_bytes)
         };
         let mut content = vec![];
-        for (stage, batches) in by_stage(&self.state.gathered) {
-            content.push(SectionHeader { stage, rows_bytes: body(&batches)? });
+        for Section { stage, batches } in &self.state.gathered {
+            content.push(SectionHeader { stage: *stage, rows_bytes: body(batches)? });
         }
         let mut parts = vec![];
         for FragmentPart { id, part, end, sections } in &self.state.pending {
@@ -130,6 +113,7 @@ impl Record {
             early.push(EarlyHeader { stage: *stage, number: *number, rows_bytes });
         }
         let header = Header {
+            messages: self.messages.iter().map(|message| message.len() as u64).collect(),
             seen: self.state.seen.clone(),
             content,
             parts,
@@ -142,6 +126,8 @@ impl Record {
 
     pub fn decode(body: Bytes) -> Result<Self, wire::Error> {
         let (header, mut rest): (Header, _) = unframe(body)?;
+        let messages = header.messages.into_iter().map(|bytes| take(&mut rest, bytes));
+        let messages = messages.collect::<Result<_, _>>()?;
         let mut rows = |rows_bytes| decode_batches(take(&mut rest, rows_bytes)?);
         let mut sections = |headers: Vec<SectionHeader>| {
             let section = |SectionHeader { stage, rows_bytes }| {
@@ -159,18 +145,8 @@ impl Record {
             early.push(EarlyAnswer { stage, number, batches: rows(rows_bytes)? });
         }
         let state = ShardState { seen: header.seen, pending, gathered };
-        Ok(Self { state, early, done: header.done, takeover: header.takeover })
+        Ok(Self { messages, state, early, done: header.done, takeover: header.takeover })
     }
-}
-
-/// One section for each stage. Batches stay apart: DataFusion 55 merges only the first row of a batch
-/// of states of `percentile_cont` without GROUP BY.
-fn by_stage(sections: &[Section]) -> BTreeMap<StageId, Vec<RecordBatch>> {
-    let mut stages: BTreeMap<StageId, Vec<RecordBatch>> = BTreeMap::new();
-    for section in sections {
-        stages.entry(section.stage).or_default().extend(section.batches.iter().cloned());
-    }
-    stages
 }
 
 #[cfg(test)]
@@ -178,7 +154,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Int64Array};
-    use caudal_core::{Attempt, ShardId, TableId};
+    use caudal_core::{Attempt, Source, TableId};
 
     use super::*;
 
@@ -196,25 +172,24 @@ mod tests {
 
     #[test]
     fn what_is_written_down_is_what_is_read() {
-        let mut record = Record::default();
-        assert!(record.is_empty());
-        record.add_part(part(0, 0, 1, &[1, 2]));
-        record.add_part(part(4, 0, 1, &[3]));
-        record.add_part(part(2, 1, 3, &[4]));
-        record.add_end(Source::Shard { stage: StageId(0), shard: ShardId(3) }, 9);
-        let early = EarlyAnswer { stage: StageId(5), number: 2, batches: section(&[8]).batches };
-        record.early.push(early);
-        record.done.push(StageId(4));
-        record.takeover = Some(Takeover { with_work: true, committed: 1 });
-
+        assert!(Record::default().is_empty());
+        let source = Source::Table(TableId(0));
+        let record = Record {
+            messages: vec![Bytes::from_static(b"one"), Bytes::from_static(b"another")],
+            state: ShardState {
+                seen: vec![SeenOfSource { source, end: Some(9), numbers: vec![(0, 4)] }],
+                pending: vec![part(2, 1, 3, &[4])],
+                gathered: vec![section(&[1, 2]), section(&[3])],
+            },
+            early: vec![EarlyAnswer {
+                stage: StageId(5),
+                number: 2,
+                batches: section(&[8]).batches,
+            }],
+            done: vec![StageId(4)],
+            takeover: Some(Takeover { with_work: true, committed: 1 }),
+        };
         let read = Record::decode(record.encode().unwrap()).unwrap();
-        assert_eq!(read.state.seen, record.state.seen);
-        assert_eq!(read.state.gathered.len(), 1, "one section a stage");
-        let batches = [section(&[1, 2]).batches, section(&[3]).batches].concat();
-        assert_eq!(read.state.gathered[0].batches, batches);
-        let (is, was) = (&read.state.pending, &record.state.pending);
-        assert_eq!(format!("{is:?}"), format!("{was:?}"));
-        assert_eq!(format!("{:?}", read.early), format!("{:?}", record.early));
-        assert_eq!((read.done, read.takeover), (record.done, record.takeover));
+        assert_eq!(format!("{read:?}"), format!("{record:?}"));
     }
 }

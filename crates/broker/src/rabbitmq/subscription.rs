@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use caudal_core::wire;
 use futures::StreamExt;
 use lapin::options::{BasicAckOptions, BasicConsumeOptions, BasicQosOptions};
@@ -74,13 +75,15 @@ impl RabbitConsumer {
     fn admit(&self, delivery: lapin::message::Delivery) -> Result<Delivery, Error> {
         let tag = delivery.delivery_tag;
         self.unacked().insert(tag, delivery.acker);
-        let message = wire::decode(delivery.data.into()).map_err(|error| Error::Garbage {
+        let encoded = Bytes::from(delivery.data);
+        let message = wire::decode(encoded.clone()).map_err(|error| Error::Garbage {
             queue: self.queue.clone(),
             reason: error.to_string(),
         })?;
         Ok(Delivery {
             tag: DeliveryTag(tag),
             message: message.into(),
+            encoded: Some(encoded),
             redelivered: delivery.redelivered,
         })
     }

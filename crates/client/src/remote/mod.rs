@@ -199,6 +199,10 @@ impl Service for Remote {
         &self.sources
     }
 
+    fn fragment_bytes(&self) -> usize {
+        limits::CLUSTER_FRAGMENT_BYTES
+    }
+
     async fn put(&self, fragment: TableFragment) -> Result<(), crate::Error> {
         let table = fragment.table;
         let fragment = self.encode(fragment)?;

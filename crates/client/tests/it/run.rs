@@ -99,7 +99,7 @@ fn upload() -> (TempDir, Upload) {
     let spec =
         TableSpec { name: "t".to_string(), files: vec![file], columns: vec![column], fields: None };
     // About 80 fragments: several windows.
-    let options = Options { chunk_bytes: 400, ..Options::default() };
+    let options = Options { chunk_bytes: 600, ..Options::default() };
     let reader = Arc::new(Reader::open(spec, vec![0], options).unwrap());
     (folder, Upload { table: TableId(0), reader })
 }

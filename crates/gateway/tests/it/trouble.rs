@@ -2,7 +2,7 @@
 //! Flight.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use caudal_broker::{
@@ -19,6 +19,15 @@ use crate::support::{Cluster, numbers_request};
 struct Losing {
     broker: Arc<MemoryBroker>,
     losses_left: Arc<AtomicUsize>,
+    /// It does not answer who makes a queue.
+    is_deaf: Arc<AtomicBool>,
+}
+
+impl Losing {
+    fn new(cluster: &Cluster) -> Self {
+        let broker = Arc::clone(&cluster.broker);
+        Self { broker, losses_left: Arc::default(), is_deaf: Arc::default() }
+    }
 }
 
 struct LosingConsumer {
@@ -30,6 +39,9 @@ struct LosingConsumer {
 #[async_trait]
 impl Broker for Losing {
     async fn declare(&self, queue: &str, kind: QueueKind) -> Result<(), Error> {
+        if self.is_deaf.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         self.broker.declare(queue, kind).await
     }
 
@@ -89,7 +101,7 @@ fn settings() -> Settings {
 async fn a_reader_survives_the_loss_of_its_consumer() {
     let cluster = Cluster::new();
     let losses_left = Arc::new(AtomicUsize::new(2));
-    let broker = Losing { broker: Arc::clone(&cluster.broker), losses_left: losses_left.clone() };
+    let broker = Losing { losses_left: losses_left.clone(), ..Losing::new(&cluster) };
     let gateway = Gateway::new(settings(), Arc::new(broker), Arc::clone(&cluster.store));
     let (gateway, owner) = (Arc::new(gateway), Owner::of_token(""));
     let session = gateway.open(&owner, numbers_request(1)).await.unwrap().session;
@@ -121,7 +133,7 @@ async fn a_reader_survives_the_loss_of_its_consumer() {
 #[tokio::test]
 async fn a_client_learns_that_the_broker_is_in_trouble() {
     let cluster = Cluster::new();
-    let broker = Losing { broker: Arc::clone(&cluster.broker), losses_left: Arc::default() };
+    let broker = Losing::new(&cluster);
     let gateway = Gateway::new(settings(), Arc::new(broker), Arc::clone(&cluster.store));
     let (gateway, owner) = (Arc::new(gateway), Owner::of_token(""));
     let session = gateway.open(&owner, numbers_request(1)).await.unwrap().session;
@@ -129,6 +141,23 @@ async fn a_client_learns_that_the_broker_is_in_trouble() {
     let status = attached.next().await.unwrap();
     let blocked = "the broker takes nothing: it is short of memory or disk";
     assert_eq!(status.waiting_for, [blocked, "no worker has claimed the session"]);
+}
+
+#[tokio::test]
+async fn an_open_that_the_broker_does_not_answer_ends_and_can_be_said_again() {
+    let cluster = Cluster::new();
+    let broker = Losing::new(&cluster);
+    let is_deaf = Arc::clone(&broker.is_deaf);
+    let gateway = Gateway::new(settings(), Arc::new(broker), Arc::clone(&cluster.store));
+    let (gateway, owner) = (Arc::new(gateway), Owner::of_token(""));
+    is_deaf.store(true, Ordering::Relaxed);
+    let asked = tokio::time::Instant::now();
+    let error = gateway.open(&owner, numbers_request(1)).await.unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+    let (waited, grace) = (asked.elapsed(), settings().grace);
+    assert!(waited < grace / 2, "{waited:?} of the {grace:?} after which janitors end the session");
+    is_deaf.store(false, Ordering::Relaxed);
+    gateway.open(&owner, numbers_request(1)).await.unwrap();
 }
 
 #[tokio::test]

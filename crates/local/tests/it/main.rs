@@ -8,6 +8,7 @@ mod faults;
 mod fence;
 mod harness;
 mod memory;
+mod patience;
 mod random_sql;
 mod slow_store;
 mod takeover;

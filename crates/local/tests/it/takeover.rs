@@ -16,13 +16,15 @@ use caudal_engine::Engine;
 use caudal_gateway::Session;
 use caudal_journal::Store;
 use caudal_local::{Error, InProcess};
+use caudal_oracle::compare;
+use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
 
-use crate::harness::{Answer, Run, Table, compare, plain, upload};
-use crate::random_sql::{query, tables};
+use crate::harness::{Answer, Run, Table, plain, upload};
+use crate::random_sql::tables;
 use crate::slow_store::SlowStore;
 
 const SEEDS: u64 = 25;
@@ -96,15 +98,33 @@ impl Cluster {
     }
 
     pub async fn open(&self) -> Arc<Session> {
+        self.write_manifest().await;
+        self.make_queues().await
+    }
+
+    pub async fn write_manifest(&self) {
         let manifest = serde_json::to_vec(&self.manifest()).unwrap();
         let objects = Objects { session: self.id.clone() };
         self.store.create(&objects.manifest(), manifest.into()).await.unwrap();
+    }
+
+    pub async fn make_queues(&self) -> Arc<Session> {
         let plan = Arc::clone(&self.plan);
         Arc::new(Session::open(self.id.clone(), plan, self.broker(), 2).await.unwrap())
     }
 
     async fn answer(self, tables: &[Table], rng: &mut Rng) -> (Vec<Answer>, usize) {
         let session = self.open().await;
+        let mut kills = 0;
+        let answers = tokio::select! {
+            answers = self.read(session, tables) => answers,
+            () = self.kill_at_random(rng, &mut kills) => unreachable!("it never ends"),
+        };
+        (answers, kills)
+    }
+
+    /// Sends the tables, and reads the answers.
+    pub async fn read(&self, session: Arc<Session>, tables: &[Table]) -> Vec<Answer> {
         let uploading = tokio::spawn(upload(Arc::clone(&session), tables.to_vec()));
         let mut answers: Vec<Answer> = self.plan.queries.iter().map(|_| Ok(vec![])).collect();
         let service = Arc::new(InProcess::new(Arc::clone(&session)));
@@ -121,13 +141,9 @@ impl Cluster {
             }
             Ok(())
         });
-        let mut kills = 0;
-        tokio::select! {
-            ended = client => ended.unwrap(),
-            () = self.kill_at_random(rng, &mut kills) => unreachable!("it never ends"),
-        }
+        client.await.unwrap();
         uploading.await.unwrap().unwrap();
-        (answers, kills)
+        answers
     }
 
     async fn kill_at_random(&self, rng: &mut Rng, kills: &mut usize) {
@@ -162,6 +178,7 @@ impl Cluster {
                 worker: format!("worker-{number}"),
                 life: number as u64,
                 spread_ms: 3,
+                linger_ms: 0,
             }),
             stop: caudal_runtime::Level::default(),
             alone: Arc::default(),

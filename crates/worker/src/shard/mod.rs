@@ -15,7 +15,7 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use caudal_broker::{Consumer, Delivery};
-use caudal_core::{ShardId, limits};
+use caudal_core::{Message, ShardId, limits};
 use caudal_failpoint as failpoint;
 use caudal_runtime::time;
 use futures::FutureExt;
@@ -61,7 +61,7 @@ async fn own(
     consumer: &mut dyn Consumer,
     mut progress: impl FnMut(),
 ) -> Result<(), Error> {
-    owner.take(with_those_waiting(first, consumer)?, consumer).await?;
+    owner.take(with_those_that_follow(worker, first, consumer).await?, consumer).await?;
     let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
     loop {
         tokio::select! {
@@ -74,7 +74,7 @@ async fn own(
             }
             delivery = consumer.next() => {
                 let Some(delivery) = delivery? else { return Ok(()) };
-                let group = with_those_waiting(delivery, consumer)?;
+                let group = with_those_that_follow(worker, delivery, consumer).await?;
                 owner.take(group, consumer).await?;
                 progress();
             }
@@ -95,19 +95,44 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
     time::sleep(Duration::from_millis(delay_ms)).await;
 }
 
-/// What has arrived already is taken together with the first: one record, one write, for all.
-fn with_those_waiting(
+/// What has arrived already, or does soon, is taken together with the first: one record, one write, for all.
+/// Nobody waits for the middle of a table; where something may end, it is taken at once.
+async fn with_those_that_follow(
+    worker: &Worker,
     first: Delivery,
     consumer: &mut dyn Consumer,
 ) -> Result<Vec<Delivery>, Error> {
+    let linger_ms = worker.durable.as_ref().map_or(0, |durable| durable.linger_ms);
+    let deadline = time::sleep(Duration::from_millis(linger_ms));
+    tokio::pin!(deadline);
     let mut bytes = first.message.size_bytes();
+    let mut may_end = ends_something(&first.message);
     let mut group = vec![first];
     while bytes < limits::RECORD_BYTES && group.len() < limits::PREFETCH_MESSAGES {
-        let Some(Some(next)) = consumer.next().now_or_never().transpose()? else { break };
+        let next = match consumer.next().now_or_never() {
+            Some(next) => next?,
+            None if may_end || linger_ms == 0 => break,
+            None => tokio::select! {
+                biased;
+                next = consumer.next() => next?,
+                () = &mut deadline => break,
+                () = worker.stopped() => break,
+            },
+        };
+        let Some(next) = next else { break };
         bytes += next.message.size_bytes();
+        may_end |= ends_something(&next.message);
         group.push(next);
     }
     Ok(group)
+}
+
+fn ends_something(message: &Message) -> bool {
+    match message {
+        Message::Part(part) => part.end.is_some(),
+        Message::Table(_) => false,
+        Message::End { .. } | Message::Baton | Message::Failed { .. } => true,
+    }
 }
 
 /// What owners had in memory when their subscription ended: a deliberate defect.

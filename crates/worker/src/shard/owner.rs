@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
-use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits};
+use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits, wire};
 use caudal_engine::{Shard, Taken};
 use caudal_failpoint as failpoint;
 use caudal_journal::{Committed, Journal, Loader, Record as LogRecord, committed};
@@ -109,6 +109,9 @@ impl Owner {
             return Err(Error::Superseded { shard: self.shard.id });
         }
         self.shard.restore(record.state).await?;
+        for message in record.messages {
+            self.take_one(&wire::decode(message)?).await?;
+        }
         for early in record.early {
             self.shard.restore_early(early.stage, early.number, &early.batches)?;
             self.early.push(early);
@@ -137,14 +140,20 @@ impl Owner {
         let mut record = Record::default();
         let mut taken = vec![];
         let (mut redelivered, mut duplicates) = (0, 0);
-        for Delivery { tag, message, redelivered: again } in group {
+        for Delivery { tag, message, encoded, redelivered: again } in group {
             redelivered += u64::from(again);
             if matches!(message.as_ref(), Message::Baton) {
                 self.hold(tag, consumer).await?;
                 continue;
             }
-            duplicates +=
-                u64::from(self.take_one(&message, &mut record).await? == Taken::Duplicate);
+            match self.take_one(&message).await? {
+                Taken::Duplicate => duplicates += 1,
+                Taken::Yes if self.journal.is_none() => {}
+                Taken::Yes => record.messages.push(match encoded {
+                    Some(encoded) => encoded,
+                    None => wire::encode(&message)?,
+                }),
+            }
             taken.push(tag);
         }
         self.report(redelivered, duplicates);
@@ -169,18 +178,11 @@ impl Owner {
         self.snapshot().await
     }
 
-    async fn take_one(&mut self, message: &Message, record: &mut Record) -> Result<Taken, Error> {
+    async fn take_one(&mut self, message: &Message) -> Result<Taken, Error> {
         match message {
-            Message::Part(part) => {
-                let taken = self.shard.take(part.clone()).await?;
-                if taken == Taken::Yes && self.journal.is_some() {
-                    record.add_part(part.clone());
-                }
-                Ok(taken)
-            }
+            Message::Part(part) => Ok(self.shard.take(part.clone()).await?),
             Message::End { source, count } => {
                 self.shard.end(*source, *count)?;
-                record.add_end(*source, *count);
                 Ok(Taken::Yes)
             }
             Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
@@ -291,7 +293,8 @@ impl Owner {
         }
         let Some(state) = self.shard.state() else { return Ok(()) };
         let done = self.done.iter().copied().collect();
-        let record = Record { state, early: self.early.clone(), done, takeover: None };
+        let early = self.early.clone();
+        let record = Record { state, early, done, ..Record::default() };
         failpoint::hit("shard.before_snapshot");
         journal.snapshot(record.encode()?).await?;
         journal.fold().await?;

@@ -1,0 +1,109 @@
+//! Joins the rows of neighbouring chunks of a file into fragments that are worth a message.
+//!
+//! What a fragment costs on its way (a message for each shard, a record in each journal) hardly depends on its
+//! size. Of a wide table of which few columns are needed a chunk leaves little: several of them make one
+//! fragment.
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use caudal_core::limits;
+use caudal_core::size::rows_bytes;
+
+/// When rows are enough for a fragment.
+#[derive(Clone, Copy, Debug)]
+pub struct Enough {
+    /// Bytes of the rows.
+    pub rows_bytes: usize,
+    /// Bytes of the file that they were read from.
+    csv_bytes: u64,
+}
+
+impl Enough {
+    /// A table is divided into fragments enough to keep many workers busy, and no reader holds much.
+    pub fn of(rows_bytes: usize, table_bytes: u64) -> Self {
+        let csv_bytes =
+            (table_bytes / limits::TABLE_FRAGMENTS_MIN).min(limits::GATHER_CSV_BYTES_MAX);
+        Self { rows_bytes, csv_bytes }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Gathered {
+    batches: Vec<RecordBatch>,
+    rows_bytes: usize,
+    csv_bytes: u64,
+}
+
+impl Gathered {
+    pub fn add(&mut self, batch: RecordBatch, csv_bytes: usize) {
+        self.rows_bytes += rows_bytes(&batch);
+        self.csv_bytes += csv_bytes as u64;
+        self.batches.push(batch);
+    }
+
+    pub fn is(&self, enough: Enough) -> bool {
+        self.rows_bytes >= enough.rows_bytes || self.csv_bytes >= enough.csv_bytes
+    }
+
+    /// All of it as one batch, if there is anything.
+    pub fn take(&mut self) -> Option<RecordBatch> {
+        let Self { mut batches, .. } = std::mem::take(self);
+        if batches.len() < 2 {
+            return batches.pop();
+        }
+        let joined = concat_batches(&batches[0].schema(), &batches);
+        Some(joined.expect("batches of one table have one schema"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatchOptions};
+    use arrow::datatypes::Schema;
+
+    use super::*;
+
+    fn batch(rows: i64) -> RecordBatch {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
+        RecordBatch::try_from_iter([("n", numbers)]).unwrap()
+    }
+
+    /// The rows of each fragment of a table whose chunks are like this.
+    fn fragments(enough: Enough, chunks: usize, rows: i64, csv_bytes: usize) -> Vec<usize> {
+        let (mut gathered, mut fragments) = (Gathered::default(), vec![]);
+        for _ in 0..chunks {
+            gathered.add(batch(rows), csv_bytes);
+            if gathered.is(enough) {
+                fragments.extend(gathered.take());
+            }
+        }
+        fragments.extend(gathered.take());
+        fragments.iter().map(RecordBatch::num_rows).collect()
+    }
+
+    #[test]
+    fn chunks_that_leave_little_are_joined_and_others_are_not() {
+        let large = Enough::of(8000, 10 << 30);
+        assert_eq!(fragments(large, 5, 500, 1 << 20), [1000, 1000, 500]);
+        assert_eq!(fragments(large, 3, 5000, 1 << 20), [5000, 5000, 5000]);
+        let few = limits::GATHER_CSV_BYTES_MAX as usize >> 20;
+        assert_eq!(fragments(large, 2 * few, 1, 1 << 20), [few, few]);
+        let small = Enough::of(8000, 10 << 20);
+        assert_eq!(fragments(small, 3, 1, 1 << 20), [1, 1, 1], "there are workers enough for each");
+        assert_eq!(fragments(Enough::of(0, 10 << 30), 2, 1, 1 << 20), [1, 1]);
+    }
+
+    #[test]
+    fn rows_without_columns_are_counted() {
+        let options = RecordBatchOptions::new().with_row_count(Some(7));
+        let schema = Arc::new(Schema::empty());
+        let batch = RecordBatch::try_new_with_options(schema, vec![], &options).unwrap();
+        let mut gathered = Gathered::default();
+        gathered.add(batch.clone(), 1);
+        gathered.add(batch, 1);
+        assert_eq!(gathered.take().unwrap().num_rows(), 14);
+        assert!(gathered.take().is_none());
+    }
+}

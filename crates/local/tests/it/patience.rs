@@ -1,0 +1,120 @@
+//! What a worker takes in its stride: a session that is not wholly open yet, and a store that fails now
+//! and then, however often in all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::DataType;
+use async_trait::async_trait;
+use bytes::Bytes;
+use caudal_broker::MemoryBroker;
+use caudal_core::{SessionId, limits};
+use caudal_journal::{Created, Store, StoreError};
+use caudal_oracle::compare;
+
+use crate::harness::{Run, Table, plain, schema};
+use crate::takeover::Cluster;
+
+const FRAGMENTS: i64 = 1000;
+/// Every so many records one cannot be written.
+const FAILS_EVERY: u32 = 4;
+
+#[tokio::test]
+async fn a_worker_waits_for_queues_that_are_not_made_yet() {
+    let tables = [numbers()];
+    let cluster = cluster("early", &tables, caudal_journal::open("memory:").unwrap()).await;
+    cluster.write_manifest().await;
+    let _worker = cluster.start_on(0, Arc::clone(&cluster.store));
+    // The gateway is slow, or another one goes on from here: longer than a worker tries what fails.
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    let session = cluster.make_queues().await;
+    check(&tables, cluster.read(session, &tables).await).await;
+}
+
+#[tokio::test]
+async fn failures_with_successes_between_them_do_not_add_up() {
+    let tables = [numbers()];
+    let store = Arc::new(Fitful {
+        inner: caudal_journal::open("memory:").unwrap(),
+        calls: AtomicU32::new(0),
+    });
+    let cluster = cluster("fitful", &tables, Arc::clone(&store) as Arc<dyn Store>).await;
+    let session = cluster.open().await;
+    let _worker = cluster.start_on(0, Arc::clone(&cluster.store));
+    check(&tables, cluster.read(session, &tables).await).await;
+    let failures = store.calls.load(Ordering::Relaxed) / FAILS_EVERY;
+    assert!(failures > limits::WORKER_RETRIES_MAX, "only {failures} failed");
+}
+
+const SQL: &str = "SELECT k, count(*) AS c, sum(n) AS s FROM t GROUP BY k";
+
+async fn cluster(name: &str, tables: &[Table], store: Arc<dyn Store>) -> Cluster {
+    Cluster {
+        plan: Run::new(tables, &[SQL.to_string()], 1).plan().await.unwrap(),
+        broker: Arc::new(MemoryBroker::default()),
+        store,
+        counts: Arc::default(),
+        id: SessionId(name.to_string()),
+    }
+}
+
+async fn check(tables: &[Table], answers: Vec<crate::harness::Answer>) {
+    let [ours] = &answers[..] else { panic!("one query") };
+    let theirs = plain(tables, SQL).await.unwrap();
+    compare(ours.as_ref().unwrap(), &theirs, false).unwrap();
+}
+
+fn numbers() -> Table {
+    let schema = schema(&[("k", DataType::Int64), ("n", DataType::Int64)]);
+    let fragment = |number: i64| {
+        let keys: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![number, 10 * number, 7]));
+        RecordBatch::try_new(Arc::clone(&schema), vec![keys, values]).unwrap()
+    };
+    let fragments = (0..FRAGMENTS).map(fragment).collect();
+    Table { name: "t".to_string(), schema, fragments }
+}
+
+/// A store that cannot write every fourth record of a journal.
+struct Fitful {
+    inner: Arc<dyn Store>,
+    calls: AtomicU32,
+}
+
+#[async_trait]
+impl Store for Fitful {
+    async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
+        let is_record = name.contains("/log/");
+        if is_record && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(FAILS_EVERY) {
+            let (name, reason) = (name.to_string(), "a test".to_string());
+            return Err(StoreError::Failed { action: "create", name, reason });
+        }
+        self.inner.create(name, body).await
+    }
+
+    async fn put(&self, name: &str, body: Bytes) -> Result<(), StoreError> {
+        self.inner.put(name, body).await
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
+        self.inner.get(name).await
+    }
+
+    async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.inner.list(folder).await
+    }
+
+    async fn folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        self.inner.folders(folder).await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), StoreError> {
+        self.inner.delete(name).await
+    }
+
+    async fn delete_folder(&self, folder: &str) -> Result<(), StoreError> {
+        self.inner.delete_folder(folder).await
+    }
+}
