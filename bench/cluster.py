@@ -28,17 +28,23 @@ class Bench:
     def answer(self, dataset, out, more):
         suite, folder = dataset.caudal_suite, dataset.folder
         params = [f"--param={k}={v}" for k, v in dataset.suite.params(dataset.scale).items()]
-        queries = ["--queries", ",".join(dataset.suite.queries)]
         command = [self.caudal, "run", suite, "--data", folder, "--out", self.work / out, "--quiet"]
-        return run([*command, *queries, *params, *more])
+        return run([*command, *params, *more])
 
     def suite(self, cluster, suite, scale):
+        """All questions; and, where some are about texts, also without these, which are the most work."""
         dataset = data.generated(self.cache, self.caudal, suite, scale or suite.scale)
+        yield self.measure(cluster, dataset, suite.name, [])
+        if suite.texts:
+            lean = ["--queries", ",".join(suite.queries)]
+            yield self.measure(cluster, dataset, f"{suite.name} without {suite.texts}", lean)
+
+    def measure(self, cluster, dataset, name, queries):
         ratios, shares = [], []
-        remote = ["--gateway", cluster.gateways]
+        remote = [*queries, "--gateway", cluster.gateways]
         self.answer(dataset, "cluster", remote)
         for _ in range(self.rounds):
-            one_seconds, one = self.answer(dataset, "one", ["--threads", "2"])
+            one_seconds, one = self.answer(dataset, "one", [*queries, "--threads", "2"])
             before = cluster.used()
             seconds, client = self.answer(dataset, "cluster", remote)
             used = cluster.used()
@@ -50,7 +56,7 @@ class Bench:
             ratios.append(seconds / one_seconds)
             shares.append(used)
         self.check()
-        return Measured(dataset, ratios, shares)
+        return Measured(name, dataset, ratios, shares)
 
     def check(self):
         command = [self.caudal, "check", self.work / "cluster", "--against", self.work / "one"]
@@ -67,8 +73,8 @@ class Bench:
 
 
 class Measured:
-    def __init__(self, dataset, ratios, shares):
-        self.dataset = dataset
+    def __init__(self, name, dataset, ratios, shares):
+        self.name = name
         self.gb = dataset.bytes() / 1e9
         self.ratios = sorted(ratios)
         self.shares = shares
@@ -80,14 +86,13 @@ class Measured:
         low, high = self.ratios[0], self.ratios[-1]
         one, cluster = self.median("one", "seconds"), self.median("cluster", "seconds")
         ratio = statistics.median(self.ratios)
-        name = self.dataset.suite.name
-        return f"| {name} | {self.gb:.2f} GB | {one:.2f} s | {cluster:.2f} s | **{ratio:.2f}** ({low:.2f}–{high:.2f}) |"
+        return f"| {self.name} | {self.gb:.2f} GB | {one:.2f} s | {cluster:.2f} s | **{ratio:.2f}** ({low:.2f}–{high:.2f}) |"
 
     def row_of_cpu(self):
         one = self.median("one", "cpu")
         roles = " | ".join(f"{self.median(role, 'cpu'):.1f}" for role in ROLES)
         per_gb = self.median("broker", "cpu") / self.gb
-        return f"| {self.dataset.suite.name} | {one:.1f} | {roles} | {per_gb:.1f} |"
+        return f"| {self.name} | {one:.1f} | {roles} | {per_gb:.1f} |"
 
     def row_of_bytes(self):
         per_byte = [
@@ -97,7 +102,7 @@ class Measured:
             self.median("broker", "written"),
         ]
         cells = " | ".join(f"{value / self.gb / 1e9:.3f}" for value in per_byte)
-        return f"| {self.dataset.suite.name} | {cells} |"
+        return f"| {self.name} | {cells} |"
 
 
 def page(measured, session, rounds):
@@ -143,7 +148,9 @@ def main():
         bench = Bench(arguments.rounds, Path(work))
         with Cluster(bench.caudal, Path(work) / "cluster") as cluster:
             names = arguments.suites or SUITES
-            measured = [bench.suite(cluster, SUITES[name], arguments.scale) for name in names]
+            measured = [
+                one for name in names for one in bench.suite(cluster, SUITES[name], arguments.scale)
+            ]
             session = bench.session(cluster)
     text = page(measured, session, arguments.rounds)
     print(text)

@@ -18,6 +18,8 @@ class Suite:
     scale: float
     # About 100 MB, for many small files.
     small_scale: float
+    # The question that needs language() or sentiment().
+    texts: str = ""
 
     def params(self, scale):
         """Values with which the questions have answers on data of this scale, as `caudal demo` has them."""
@@ -43,6 +45,7 @@ SUITES = {
             facts=("reviews",),
             scale=0.4,
             small_scale=0.04,
+            texts="q4",
         ),
         Suite(
             name="movies",
@@ -56,6 +59,7 @@ SUITES = {
             facts=("ratings",),
             scale=1.2,
             small_scale=0.1,
+            texts="q5",
         ),
         Suite(
             name="books",
@@ -65,6 +69,7 @@ SUITES = {
             facts=("reviews",),
             scale=0.35,
             small_scale=0.035,
+            texts="q5",
         ),
         Suite(
             name="coffee",
