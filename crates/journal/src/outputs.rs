@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! <folder>/out/<key>/<attempt>/<index>   a body of one attempt
-//! <folder>/out/<key>/commit              which attempt it is and how many bodies; or the bodies
+//! <folder>/out/<key>.commit              which attempt it is and how many bodies; or the bodies, so that a small
+//!                                        output is one file, and no folder has to be made for it
 //! ```
 //!
 //! Two processes may complete a stage at once and divide its rows differently. Each writes under an
@@ -180,7 +181,7 @@ fn output_folder(folder: &str, key: &str) -> String {
 }
 
 fn commit_name(folder: &str) -> String {
-    format!("{folder}/commit")
+    format!("{folder}.commit")
 }
 
 fn body_name(folder: &str, place: &Place) -> String {

@@ -136,7 +136,7 @@ async fn bodies_in_each_others_place_are_noticed() {
         objects.insert(names[1].clone(), first);
     });
     assert!(matches!(read_all(&map).await, Err(Error::Corrupt { .. })));
-    map.change(|objects| objects.retain(|name, _| name.ends_with("/commit")));
+    map.change(|objects| objects.retain(|name, _| name.ends_with(".commit")));
     assert!(matches!(read_all(&map).await, Err(Error::Gone { .. })));
 }
 
