@@ -41,6 +41,9 @@ pub trait Broker: Send + Sync + 'static {
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error>;
 
+    /// Whether anybody consumes from a queue.
+    async fn has_consumer(&self, queue: &str) -> Result<bool, Error>;
+
     /// Tells everybody who is listening now.
     async fn announce(&self, news: News) -> Result<(), Error>;
 

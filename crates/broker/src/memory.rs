@@ -178,6 +178,12 @@ impl Broker for Arc<MemoryBroker> {
         Ok(())
     }
 
+    async fn has_consumer(&self, queue: &str) -> Result<bool, Error> {
+        let shared = self.find(queue)?;
+        let state = lock(&shared.state);
+        Ok(state.as_ref().is_some_and(Queue::has_consumer))
+    }
+
     async fn room(&self, queue: &str) {
         let Ok(shared) = self.find(queue) else { return };
         loop {

@@ -137,6 +137,10 @@ impl Queue {
         Some(Delivery { tag, message, encoded: None, redelivered })
     }
 
+    pub fn has_consumer(&self) -> bool {
+        !self.consumers.is_empty()
+    }
+
     /// Whether the delivery was this consumer's to acknowledge.
     pub fn ack(&mut self, consumer: ConsumerId, tag: DeliveryTag) -> bool {
         match self.unacked.get(&tag) {

@@ -121,13 +121,18 @@ impl RabbitBroker {
         self.shared.io.handle().spawn(task)
     }
 
-    /// How many messages wait in a queue, if there is one.
-    async fn messages_waiting(&self, queue: &str) -> Result<Option<u32>, Error> {
+    /// A queue as it is now.
+    async fn look(&self, queue: &str) -> Result<lapin::Queue, Error> {
         let looking = self.shared.consuming.with_channel(queue, |channel| async move {
             let look = QueueDeclareOptions { passive: true, ..Default::default() };
             Ok(channel.queue_declare(queue.into(), look, FieldTable::default()).await?)
         });
-        match looking.await {
+        looking.await
+    }
+
+    /// How many messages wait in a queue, if there is one.
+    async fn messages_waiting(&self, queue: &str) -> Result<Option<u32>, Error> {
+        match self.look(queue).await {
             Ok(queue) => Ok(Some(queue.message_count())),
             Err(Error::NoQueue { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -227,6 +232,10 @@ impl Broker for RabbitBroker {
             }
             Confirmation::NotRequested => unreachable!("the channels of this pool confirm"),
         }
+    }
+
+    async fn has_consumer(&self, queue: &str) -> Result<bool, Error> {
+        Ok(self.look(queue).await?.consumer_count() > 0)
     }
 
     async fn room(&self, queue: &str) {

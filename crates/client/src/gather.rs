@@ -35,6 +35,11 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// Whether a batch has to go without what is gathered: together they might be too large for a message.
+    pub fn is_crowded_by(&self, batch: &RecordBatch) -> bool {
+        !self.batches.is_empty() && self.rows_bytes + rows_bytes(batch) > limits::GATHER_BYTES_MAX
+    }
+
     pub fn add(&mut self, batch: RecordBatch, csv_bytes: usize) {
         self.rows_bytes += rows_bytes(&batch);
         self.csv_bytes += csv_bytes as u64;
@@ -74,6 +79,9 @@ mod tests {
     fn fragments(enough: Enough, chunks: usize, rows: i64, csv_bytes: usize) -> Vec<usize> {
         let (mut gathered, mut fragments) = (Gathered::default(), vec![]);
         for _ in 0..chunks {
+            if gathered.is_crowded_by(&batch(rows)) {
+                fragments.extend(gathered.take());
+            }
             gathered.add(batch(rows), csv_bytes);
             if gathered.is(enough) {
                 fragments.extend(gathered.take());
@@ -93,6 +101,9 @@ mod tests {
         let small = Enough::of(8000, 10 << 20);
         assert_eq!(fragments(small, 3, 1, 1 << 20), [1, 1, 1], "there are workers enough for each");
         assert_eq!(fragments(Enough::of(0, 10 << 30), 2, 1, 1 << 20), [1, 1]);
+        let huge = limits::GATHER_BYTES_MAX as i64 / 8 - 500;
+        let eager = Enough::of(usize::MAX, u64::MAX);
+        assert_eq!(fragments(eager, 2, huge, 1 << 10), [huge as usize; 2], "each by itself");
     }
 
     #[test]

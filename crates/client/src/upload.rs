@@ -66,6 +66,9 @@ impl Sending {
                 // A run that nobody listens to any more is about to end.
                 let _ = self.events.send(Event::Rejected(self.table, parsed.rejects)).await;
             }
+            if gathered.is_crowded_by(&parsed.batch) {
+                self.put(&mut gathered).await?;
+            }
             gathered.add(parsed.batch, parsed.bytes);
             if gathered.is(enough) {
                 self.put(&mut gathered).await?;

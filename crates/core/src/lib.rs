@@ -4,6 +4,7 @@
 pub mod error;
 pub mod ids;
 pub mod limits;
+mod lz4;
 pub mod manifest;
 pub mod message;
 pub mod objects;

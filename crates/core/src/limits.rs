@@ -146,6 +146,9 @@ pub const CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20;
 /// Bytes of rows for which a fragment on a cluster is worth its way: some 2 MiB when it is packed.
 pub const CLUSTER_FRAGMENT_BYTES: usize = 8 << 20;
 
+/// Bytes of rows that a client joins into one fragment at most: well below what a message may hold, packed or not.
+pub const GATHER_BYTES_MAX: usize = 10 << 20;
+
 /// Bytes of CSV that a client joins into one fragment at most.
 pub const GATHER_CSV_BYTES_MAX: u64 = 16 << 20;
 

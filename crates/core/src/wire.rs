@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::limits;
+use crate::lz4::unpacked_bytes_min;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
 use crate::size::rows_bytes;
 use crate::tracker::Part;
@@ -250,7 +251,8 @@ pub fn shape(stream: &Bytes) -> Result<Shape, Error> {
         let dictionary = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let Some(batch) = message.header_as_record_batch().or(dictionary) else { continue };
         for buffer in batch.buffers().into_iter().flatten() {
-            let bytes = buffer_bytes(&body, buffer, batch.compression().is_some())?;
+            let codec = batch.compression().map(|compression| compression.codec());
+            let bytes = buffer_bytes(&body, buffer, codec)?;
             shape.memory_bytes = shape.memory_bytes.saturating_add(bytes);
         }
     }
@@ -261,20 +263,23 @@ pub fn shape(stream: &Bytes) -> Result<Shape, Error> {
 fn buffer_bytes(
     body: &[u8],
     buffer: &arrow::ipc::Buffer,
-    is_compressed: bool,
+    codec: Option<CompressionType>,
 ) -> Result<u64, Error> {
     let beyond = |_| malformed("a buffer beyond its body");
     let start = usize::try_from(buffer.offset()).map_err(beyond)?;
     let bytes = usize::try_from(buffer.length()).map_err(beyond)?;
     let end = start.saturating_add(bytes);
     let buffer = body.get(start..end).ok_or_else(|| malformed("a buffer beyond its body"))?;
-    match buffer.split_first_chunk::<8>() {
-        // -1 says that the buffer was left uncompressed: it takes no more than is here.
-        Some((length, _)) if is_compressed => {
-            Ok(u64::try_from(i64::from_le_bytes(*length)).unwrap_or(bytes as u64))
+    let Some(codec) = codec.filter(|_| bytes > 0) else { return Ok(bytes as u64) };
+    let (length, packed) = buffer.split_first_chunk::<8>().ok_or(Error::Truncated)?;
+    match u64::try_from(i64::from_le_bytes(*length)) {
+        // It was left as it is: it takes no more than is here.
+        Err(_) => Ok(bytes as u64),
+        // Who lies about it is found out only when all of it is unpacked.
+        Ok(length) if codec == CompressionType::LZ4_FRAME => {
+            Ok(length.max(unpacked_bytes_min(packed)))
         }
-        None if is_compressed && bytes > 0 => Err(Error::Truncated),
-        _ => Ok(bytes as u64),
+        Ok(length) => Ok(length),
     }
 }
 
@@ -414,6 +419,19 @@ mod tests {
         let mut lying = honest.to_vec();
         lying[at..at + 8].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         assert!(matches!(decode_batches(lying.into()), Err(Error::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_buffer_that_unpacks_to_far_more_than_it_says_is_refused_before_it_is_unpacked() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(40 << 20)]));
+        let batch = RecordBatch::try_from_iter([("t", text)]).unwrap();
+        let honest = encode_batches(&[batch]).unwrap();
+        let claim = (40_i64 << 20).to_le_bytes();
+        let at = honest.windows(8).position(|bytes| bytes == claim).unwrap();
+        let mut lying = honest.to_vec();
+        lying[at..at + 8].copy_from_slice(&4096_i64.to_le_bytes());
+        let told = shape(&lying.into()).unwrap().memory_bytes;
+        assert!(told >= 39 << 20, "{told} bytes");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use caudal_broker::Trouble;
 use caudal_core::manifest::{Claim, Tombstone};
 use caudal_core::protocol::Status;
-use caudal_core::{Coded, SessionId, limits};
+use caudal_core::{Coded, Queues, SessionId, limits};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
 use tokio::sync::watch;
@@ -66,6 +66,7 @@ impl Gateway {
             hold,
             claims: BTreeMap::new(),
             unclaimed_since: Some(time::now()),
+            deserted_looks: 0,
         };
         let (sender, mut statuses) = watch::channel(keeper.look().await?);
         statuses.mark_changed();
@@ -81,6 +82,8 @@ struct Keeper {
     claims: BTreeMap<String, Claim>,
     /// None once a worker has taken the session up.
     unclaimed_since: Option<Instant>,
+    /// Looks in a row at which nobody worked for it any more.
+    deserted_looks: u32,
 }
 
 impl Keeper {
@@ -133,6 +136,7 @@ impl Keeper {
         self.read_claims().await?;
         let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
         self.check_claimed(workers).await?;
+        self.see_who_works(workers).await;
         Ok(Status { waiting_for: self.waiting_for(workers), workers, failure: None })
     }
 
@@ -164,6 +168,22 @@ impl Keeper {
         }
     }
 
+    /// A claim outlives its worker. What does not is a subscription to the fragments.
+    async fn see_who_works(&mut self, workers: usize) {
+        let queues = Queues { session: self.open.manifest.session.clone() };
+        let (map, broker) = (queues.map(), &self.gateway.broker);
+        let is_known = workers > 0 && broker.trouble().is_none();
+        let patience = Duration::from_millis(limits::HOLD_BEAT_MS / 2);
+        let has_consumer = match is_known {
+            true => time::timeout(patience, broker.has_consumer(&map)).await,
+            false => return,
+        };
+        self.deserted_looks = match has_consumer {
+            Ok(Ok(false)) => self.deserted_looks.saturating_add(1),
+            _ => 0,
+        };
+    }
+
     /// In words, most important first.
     fn waiting_for(&self, workers: usize) -> Vec<String> {
         let trouble = self.gateway.broker.trouble().map(|trouble| match trouble {
@@ -171,13 +191,22 @@ impl Keeper {
             Trouble::Blocked => "the broker takes nothing: it is short of memory or disk",
         });
         let unclaimed = (workers == 0).then_some("no worker has claimed the session");
-        let held_back = (workers > 0 && self.open.session.is_held_back())
+        // Once is nothing: it claims the session before it subscribes.
+        let is_deserted = self.deserted_looks > 1;
+        let deserted = is_deserted
+            .then_some("no worker is at work: all that had claimed the session are gone");
+        let held_back = (workers > 0 && !is_deserted && self.open.session.is_held_back())
             .then_some("the queue of fragments is full: workers are busy");
         let refusals = self.claims.values().filter_map(|claim| {
             let refusal = claim.refusal.as_ref()?;
             Some(format!("worker {} does not take part: {refusal}", claim.worker))
         });
-        let reasons = trouble.into_iter().chain(unclaimed).chain(held_back).map(str::to_string);
+        let reasons = trouble
+            .into_iter()
+            .chain(unclaimed)
+            .chain(deserted)
+            .chain(held_back)
+            .map(str::to_string);
         reasons.chain(refusals).collect()
     }
 }

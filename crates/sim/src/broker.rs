@@ -128,6 +128,15 @@ impl Broker for SimBroker {
         }
     }
 
+    async fn has_consumer(&self, queue: &str) -> Result<bool, Error> {
+        let (link, queue) = (Arc::clone(&self.0), queue.to_string());
+        let looked = self.ask(move |_| {
+            let (link, queue) = (Arc::clone(&link), queue.clone());
+            Box::pin(async move { link.world.broker.has_consumer(&queue).await })
+        });
+        looked.await?
+    }
+
     async fn room(&self, queue: &str) {
         self.0.world.travel().await;
         self.0.world.broker.room(queue).await;

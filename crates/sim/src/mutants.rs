@@ -53,7 +53,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "old_hold",
         what: "a janitor counts time in which it has not watched",
-        seeds_max: 300,
+        seeds_max: 700,
     },
     Mutant {
         name: "workers_declare",

@@ -259,9 +259,12 @@ fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
     let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
     let failures = count(&[StoreFail, StoreLostAck, StoreLate, StorePartition, StoreOutage]);
     match code {
-        // No gateway for as long as a client has patience.
+        // No gateway for as long as a client has patience; or, for a session that is not open yet, none that
+        // gets to the broker and the store.
         "CDL-9001" => {
-            count(&[GatewayCrash, GatewayFreeze, GatewayLeave, StorePartition, StoreOutage]) > 0
+            let gateways = count(&[GatewayCrash, GatewayFreeze, GatewayLeave]);
+            let beyond = count(&[StorePartition, StoreOutage, BrokerRestart, BrokerPartition]);
+            gateways + beyond > 0
         }
         // A client that gets to no gateway that gets to the broker is as good as gone.
         "CDL-8012" => long_cuts > 0,

@@ -36,6 +36,7 @@ promises!(
     a_full_queue_refuses_until_there_is_room,
     results_have_a_quota,
     a_consumer_ends_with_its_queue,
+    whether_anybody_consumes_is_known,
     a_deleted_queue_takes_nothing_and_minds_no_acknowledgement,
     news_reach_every_listener,
     an_acknowledgement_counts_once,
@@ -207,6 +208,22 @@ async fn a_consumer_ends_with_its_queue(broker: Arc<dyn Broker>) {
     let (first, second, ()) = soon(ends).await;
     assert!(first.unwrap().is_none() && second.unwrap().is_none());
     assert!(soon(active.next()).await.unwrap().is_none(), "and stays at its end");
+}
+
+async fn whether_anybody_consumes_is_known(broker: Arc<dyn Broker>) {
+    let queue = queues().map();
+    assert!(matches!(broker.has_consumer(&queue).await, Err(Error::NoQueue { .. })));
+    broker.declare(&queue, WORK).await.unwrap();
+    assert!(!broker.has_consumer(&queue).await.unwrap());
+    let consumer = broker.consume(&queue, 1).await.unwrap();
+    assert!(broker.has_consumer(&queue).await.unwrap());
+    drop(consumer);
+    let is_gone = async {
+        while broker.has_consumer(&queue).await.unwrap() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    soon(is_gone).await;
 }
 
 async fn a_deleted_queue_takes_nothing_and_minds_no_acknowledgement(broker: Arc<dyn Broker>) {

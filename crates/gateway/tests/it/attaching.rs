@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use caudal_core::manifest::{Claim, Manifest, Tombstone};
 use caudal_core::protocol::Status;
-use caudal_core::{Failure, Objects, SessionId};
+use caudal_core::{Failure, Objects, Queues, SessionId};
 
 use crate::support::{Client, Cluster, Exchange, code, numbers_request};
 
@@ -34,11 +34,19 @@ async fn a_client_is_told_what_its_session_waits_for() {
     let status = next_status(&mut attached).await;
     assert_eq!(status.workers, 0);
     assert_eq!(status.waiting_for[1], "worker old does not take part: it is of version 0");
+    let map = Queues { session: session.clone() }.map();
+    let working = cluster.broker().consume(&map, 1).await.unwrap();
     claim(&cluster, &session, "old", None).await;
     let status = next_status(&mut attached).await;
     assert_eq!((status.workers, status.waiting_for), (1, vec![]), "it came back as a new one");
     claim(&cluster, &session, "other", None).await;
     assert_eq!(next_status(&mut attached).await.workers, 2);
+    drop(working);
+    let status = next_status(&mut attached).await;
+    let deserted = "no worker is at work: all that had claimed the session are gone";
+    assert_eq!(status.waiting_for, [deserted]);
+    let _working = cluster.broker().consume(&map, 1).await.unwrap();
+    assert!(next_status(&mut attached).await.waiting_for.is_empty());
 }
 
 #[tokio::test]

@@ -53,6 +53,10 @@ impl Broker for Losing {
         self.broker.publish(queue, message).await
     }
 
+    async fn has_consumer(&self, queue: &str) -> Result<bool, Error> {
+        self.broker.has_consumer(queue).await
+    }
+
     async fn room(&self, queue: &str) {
         self.broker.room(queue).await;
     }
