@@ -208,6 +208,10 @@ impl Service {
                 return;
             }
             self.count(&self.faults.counts.results, self.faults.dies_at_result);
+            // The dead send nothing: what is ready could still go out with this turn of the task.
+            if self.life.lock().unwrap().is_none() {
+                return;
+            }
         }
         while let Ok(Some(message)) = acks.message().await {
             let ResultAck { tag } = serde_json::from_slice(&message.app_metadata).unwrap();
