@@ -125,6 +125,7 @@ class Cluster:
             def await_ack():
                 ack = acks.read()
                 if ack is None:
+                    writer.close()  # Raises what the gateway said, if it has refused a batch.
                     raise flight.FlightUnavailableError("the stream ended too soon")
                 return first + json.loads(ack.to_pybytes())["acked"]
 
