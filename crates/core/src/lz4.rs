@@ -1,4 +1,4 @@
-//! How much LZ4 frames unpack to, at least, by the number of their blocks.
+//! How much LZ4 frames unpack to, at most, by the number of their blocks.
 //!
 //! Before a packed buffer stands how long it will be. Arrow believes that only after it has unpacked all there
 //! is: what a stranger packed has to be looked at before.
@@ -14,9 +14,12 @@ const HAS_CONTENT_CHECKSUM: u8 = 1 << 2;
 const HAS_DICTIONARY: u8 = 1;
 const IS_PLAIN: u32 = 1 << 31;
 
-/// What all blocks but the last of each frame hold, if they are full, as those of every encoder are. Whatever
-/// cannot be read here cannot be unpacked, either.
-pub fn unpacked_bytes_min(frames: &[u8]) -> u64 {
+/// The largest block there is.
+pub const BLOCK_BYTES_MAX: u64 = LEGACY_BLOCK_BYTES;
+
+/// What all blocks of all frames hold if they are full, as those of every encoder are but the last. Whatever cannot
+/// be read here cannot be unpacked, either.
+pub fn unpacked_bytes_max(frames: &[u8]) -> u64 {
     let mut reader = Reader { rest: frames };
     let mut bytes = 0;
     while let Some(frame) = reader.frame() {
@@ -41,7 +44,7 @@ impl Reader<'_> {
                         break;
                     }
                 }
-                Some(blocks.saturating_sub(1) * LEGACY_BLOCK_BYTES)
+                Some(blocks * LEGACY_BLOCK_BYTES)
             }
             magic if SKIPPABLE.contains(&magic) => {
                 let bytes = self.u32()?;
@@ -74,7 +77,7 @@ impl Reader<'_> {
             // Without one, the next frame will not be found.
             let _ = self.skip(4);
         }
-        Some(blocks.saturating_sub(1) * block_bytes)
+        Some(blocks * block_bytes)
     }
 
     fn u8(&mut self) -> Option<u8> {
@@ -118,16 +121,16 @@ mod tests {
 
     #[test]
     fn blocks_are_counted_in_every_frame() {
-        assert_eq!(unpacked_bytes_min(b""), 0);
-        assert_eq!(unpacked_bytes_min(&frame(0, 4, &[10])), 0, "it may hold anything");
-        assert_eq!(unpacked_bytes_min(&frame(0, 4, &[10, 20, IS_PLAIN | 30])), 2 * (64 << 10));
+        assert_eq!(unpacked_bytes_max(b""), 0);
+        assert_eq!(unpacked_bytes_max(&frame(0, 4, &[10])), 64 << 10);
+        assert_eq!(unpacked_bytes_max(&frame(0, 4, &[10, 20, IS_PLAIN | 30])), 3 * (64 << 10));
         let checked = frame(HAS_BLOCK_CHECKSUMS | HAS_CONTENT_CHECKSUM, 7, &[1, 2, 3]);
         let two = [checked, frame(0, 6, &[5, 5])].concat();
-        assert_eq!(unpacked_bytes_min(&two), 2 * (4 << 20) + (1 << 20));
-        assert_eq!(unpacked_bytes_min(&two[..12]), 0, "cut off");
+        assert_eq!(unpacked_bytes_max(&two), 3 * (4 << 20) + 2 * (1 << 20));
+        assert_eq!(unpacked_bytes_max(&two[..12]), 4 << 20, "cut off");
         let legacy = [&LEGACY_FRAME.to_le_bytes()[..], &[1, 0, 0, 0, 9, 1, 0, 0, 0, 9]].concat();
-        assert_eq!(unpacked_bytes_min(&legacy), 8 << 20);
+        assert_eq!(unpacked_bytes_max(&legacy), 16 << 20);
         let skipped = [&0x184D_2A50_u32.to_le_bytes()[..], &[1, 0, 0, 0, 9]].concat();
-        assert_eq!(unpacked_bytes_min(&[skipped, frame(0, 4, &[1, 1])].concat()), 64 << 10);
+        assert_eq!(unpacked_bytes_max(&[skipped, frame(0, 4, &[1, 1])].concat()), 2 * (64 << 10));
     }
 }

@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::limits;
-use crate::lz4::unpacked_bytes_min;
+use crate::lz4;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
 use crate::size::rows_bytes;
 use crate::tracker::Part;
@@ -275,9 +275,11 @@ fn buffer_bytes(
     match u64::try_from(i64::from_le_bytes(*length)) {
         // It was left as it is: it takes no more than is here.
         Err(_) => Ok(bytes as u64),
-        // Who lies about it is found out only when all of it is unpacked.
+        // Who lies about it is found out only when all of it is unpacked. Of an honest one no more than a block is
+        // not full.
         Ok(length) if codec == CompressionType::LZ4_FRAME => {
-            Ok(length.max(unpacked_bytes_min(packed)))
+            let bytes_max = lz4::unpacked_bytes_max(packed);
+            Ok(length.max(bytes_max.saturating_sub(lz4::BLOCK_BYTES_MAX)))
         }
         Ok(length) => Ok(length),
     }
@@ -423,15 +425,19 @@ mod tests {
 
     #[test]
     fn a_buffer_that_unpacks_to_far_more_than_it_says_is_refused_before_it_is_unpacked() {
-        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(40 << 20)]));
+        let bytes = limits::BATCH_MEMORY_BYTES_MAX + (16 << 20);
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(bytes)]));
         let batch = RecordBatch::try_from_iter([("t", text)]).unwrap();
-        let honest = encode_batches(&[batch]).unwrap();
-        let claim = (40_i64 << 20).to_le_bytes();
-        let at = honest.windows(8).position(|bytes| bytes == claim).unwrap();
-        let mut lying = honest.to_vec();
+        let options = IpcWriteOptions::default();
+        let options = options.try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
+        let mut writer =
+            StreamWriter::try_new_with_options(vec![], &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let mut lying = writer.into_inner().unwrap();
+        let claim = (bytes as i64).to_le_bytes();
+        let at = lying.windows(8).position(|bytes| bytes == claim).unwrap();
         lying[at..at + 8].copy_from_slice(&4096_i64.to_le_bytes());
-        let told = shape(&lying.into()).unwrap().memory_bytes;
-        assert!(told >= 39 << 20, "{told} bytes");
+        assert!(matches!(decode_batches(lying.into()), Err(Error::TooLarge { .. })));
     }
 
     #[test]

@@ -16,7 +16,7 @@ const SCRIPTS: [&str; 4] = [
 ];
 
 /// Loopback only; and messages of some megabytes in memory that is used again, instead of fresh pages from the
-/// system for each: half of what a large message costs.
+/// system for each.
 const ERLANG: &str = "-kernel inet_dist_use_interface {127,0,0,1} \
     +MBsbct 16384 +MBsmbcs 32768 +MBlmbcs 65536 +MBmbcgs 2";
 
