@@ -120,7 +120,7 @@ def page(measured, session, rounds):
         *(one.row_of_time() for one in measured),
         "",
         "Most of it is bytes: what is uploaded crosses a gateway and the broker, and is on disk, before it is",
-        "acknowledged. Coffee uploads the most for each byte of its files: identifiers at random, which do not pack.",
+        "acknowledged. Movies uploads the most for each byte of its files: casts are long texts.",
         "",
         "Seconds of CPU, where it goes:",
         "",

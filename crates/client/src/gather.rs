@@ -13,7 +13,7 @@ use caudal_core::size::rows_bytes;
 #[derive(Clone, Copy, Debug)]
 pub struct Enough {
     /// Bytes of the rows.
-    pub rows_bytes: usize,
+    rows_bytes: usize,
     /// Bytes of the file that they were read from.
     csv_bytes: u64,
 }

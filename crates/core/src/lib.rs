@@ -7,6 +7,7 @@ pub mod limits;
 mod lz4;
 pub mod manifest;
 pub mod message;
+pub mod narrow;
 pub mod objects;
 pub mod protocol;
 pub mod queues;

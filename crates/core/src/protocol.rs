@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{FragmentId, QueryId, SessionId, Source, TableId};
 use crate::manifest::{QueryEntry, TableEntry};
 use crate::message::Failure;
+use crate::narrow::Narrowing;
 use crate::tracker::Part;
 
 pub const CODE_HEADER: &str = "caudal-code";
@@ -69,7 +70,7 @@ pub struct QueryShape {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "stream", rename_all = "snake_case")]
 pub enum StreamCommand {
-    /// `DoPut`: batches of a table, each with [`PutNumber`]; answered with [`PutAck`]s.
+    /// `DoPut`: batches of a table, each with [`PutBatch`]; answered with [`PutAck`]s.
     Table { session: SessionId, table: TableId },
     /// `DoExchange`: messages of an answer, each with [`ResultItem`]; acknowledged with [`ResultAck`].
     Result { session: SessionId, query: QueryId },
@@ -78,9 +79,11 @@ pub enum StreamCommand {
 }
 
 /// With each batch of a table.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct PutNumber {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PutBatch {
     pub number: u32,
+    #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
+    pub narrow: Narrowing,
 }
 
 /// The first so many batches of this stream are safe.

@@ -24,6 +24,7 @@ use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::limits;
 use crate::lz4;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
+use crate::narrow::{self, Narrowing};
 use crate::size::rows_bytes;
 use crate::tracker::Part;
 
@@ -50,11 +51,28 @@ pub enum Error {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Header {
-    Table { table: TableId, number: u32, rows_bytes: u64 },
-    Part { id: FragmentId, part: Part, end: Option<u32>, sections: Vec<SectionHeader> },
-    End { source: Source, count: u32 },
+    Table {
+        table: TableId,
+        number: u32,
+        rows_bytes: u64,
+        #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
+        narrow: Narrowing,
+    },
+    Part {
+        id: FragmentId,
+        part: Part,
+        end: Option<u32>,
+        sections: Vec<SectionHeader>,
+    },
+    End {
+        source: Source,
+        count: u32,
+    },
     Baton,
-    Failed { query: QueryId, failure: Failure },
+    Failed {
+        query: QueryId,
+        failure: Failure,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +85,7 @@ pub fn encode(message: &Message) -> Result<Bytes, Error> {
     match message {
         Message::Table(TableFragment { table, number, batch }) => {
             let rows = encode_batches(std::slice::from_ref(batch))?;
-            encode_table(*table, *number, &[rows])
+            encode_table(*table, *number, &Narrowing::default(), &[rows])
         }
         Message::Part(FragmentPart { id, part, end, sections }) => {
             let (sections, rows) = encode_sections(sections)?;
@@ -86,8 +104,9 @@ pub fn encode(message: &Message) -> Result<Bytes, Error> {
 pub fn decode(body: Bytes) -> Result<Message, Error> {
     let (header, mut rest) = unframe(body)?;
     Ok(match header {
-        Header::Table { table, number, rows_bytes } => {
+        Header::Table { table, number, rows_bytes, narrow } => {
             let batch = take(&mut rest, rows_bytes).and_then(one_batch);
+            let batch = batch.and_then(|batch| widened(batch, &narrow));
             let of_fragment = |error| Error::Fragment { table, number, error: Box::new(error) };
             Message::Table(TableFragment { table, number, batch: batch.map_err(of_fragment)? })
         }
@@ -101,10 +120,20 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     })
 }
 
-/// A fragment whose rows are an IPC stream already, in some pieces.
-pub fn encode_table(table: TableId, number: u32, rows: &[Bytes]) -> Result<Bytes, Error> {
+/// A fragment whose rows are an IPC stream already, narrowed like this, in some pieces.
+pub fn encode_table(
+    table: TableId,
+    number: u32,
+    narrow: &Narrowing,
+    rows: &[Bytes],
+) -> Result<Bytes, Error> {
     let rows_bytes = rows.iter().map(|piece| piece.len() as u64).sum();
-    frame(&Header::Table { table, number, rows_bytes }, rows)
+    frame(&Header::Table { table, number, rows_bytes, narrow: narrow.clone() }, rows)
+}
+
+fn widened(batch: RecordBatch, narrow: &Narrowing) -> Result<RecordBatch, Error> {
+    check_memory(narrow.wide_bytes(batch.num_rows() as u64))?;
+    Ok(narrow::widen(batch, narrow)?)
 }
 
 fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
@@ -167,11 +196,7 @@ pub fn take(rest: &mut Bytes, bytes: u64) -> Result<Bytes, Error> {
 pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
     let Some(first) = batches.first() else { return Ok(Bytes::new()) };
     // Nobody would decode it.
-    let bytes: u64 = batches.iter().map(|batch| rows_bytes(batch) as u64).sum();
-    let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
-    if bytes > bytes_max {
-        return Err(Error::TooLarge { bytes, bytes_max });
-    }
+    check_memory(batches.iter().map(|batch| rows_bytes(batch) as u64).sum())?;
     let options =
         IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut writer = StreamWriter::try_new_with_options(vec![], &first.schema(), options)?;
@@ -182,10 +207,7 @@ pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
 }
 
 pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
-    let (bytes, bytes_max) = (shape(&stream)?.memory_bytes, limits::BATCH_MEMORY_BYTES_MAX as u64);
-    if bytes > bytes_max {
-        return Err(Error::TooLarge { bytes, bytes_max });
-    }
+    check_memory(shape(&stream)?.memory_bytes)?;
     guarded(|| {
         let mut decoder = StreamDecoder::new();
         let mut buffer = Buffer::from(stream);
@@ -196,6 +218,11 @@ pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
         decoder.finish()?;
         Ok(batches)
     })
+}
+
+fn check_memory(bytes: u64) -> Result<(), Error> {
+    let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
+    if bytes > bytes_max { Err(Error::TooLarge { bytes, bytes_max }) } else { Ok(()) }
 }
 
 /// Decodes what a stranger sent. Arrow panics on some of what it cannot read (a buffer beyond the
@@ -337,7 +364,7 @@ mod tests {
         let mut rows = encode_batches(&[batch()]).unwrap();
         let first = rows.split_to(100);
         let fragment = TableFragment { table: TableId(3), number: 5, batch: batch() };
-        let passed_on = encode_table(TableId(3), 5, &[first, rows]).unwrap();
+        let passed_on = encode_table(TableId(3), 5, &Narrowing::default(), &[first, rows]).unwrap();
         assert_eq!(passed_on, encode(&Message::Table(fragment)).unwrap());
     }
 
@@ -368,6 +395,22 @@ mod tests {
             refused += u32::from(decode_batches(damaged.into()).is_err());
         }
         assert!(refused > 1000, "only {refused}");
+    }
+
+    #[test]
+    fn narrow_rows_are_wide_again_unless_they_would_be_too_wide() {
+        let message = |batch| {
+            let (narrowed, narrowing) = narrow::narrow(batch);
+            let rows = encode_batches(&[narrowed]).unwrap();
+            encode_table(TableId(1), 7, &narrowing, &[rows]).unwrap()
+        };
+        let decoded = decode(message(batch())).unwrap();
+        let Message::Table(fragment) = decoded else { panic!("a fragment: {decoded:?}") };
+        assert_eq!((fragment.number, fragment.batch), (7, batch()));
+        let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 1 << 20]));
+        let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
+        let error = decode(message(RecordBatch::try_from_iter(columns).unwrap())).unwrap_err();
+        assert!(error.to_string().contains("335544320 bytes"), "{error}");
     }
 
     /// What gateways pass on unseen.

@@ -170,18 +170,15 @@ impl Keeper {
 
     /// A claim outlives its worker. What does not is a subscription to the fragments.
     async fn see_who_works(&mut self, workers: usize) {
-        let queues = Queues { session: self.open.manifest.session.clone() };
-        let (map, broker) = (queues.map(), &self.gateway.broker);
-        let is_known = workers > 0 && broker.trouble().is_none();
+        let broker = &self.gateway.broker;
+        if workers == 0 || broker.trouble().is_some() {
+            return;
+        }
+        let map = Queues { session: self.open.manifest.session.clone() }.map();
         let patience = Duration::from_millis(limits::HOLD_BEAT_MS / 2);
-        let has_consumer = match is_known {
-            true => time::timeout(patience, broker.has_consumer(&map)).await,
-            false => return,
-        };
-        self.deserted_looks = match has_consumer {
-            Ok(Ok(false)) => self.deserted_looks.saturating_add(1),
-            _ => 0,
-        };
+        let looked = time::timeout(patience, broker.has_consumer(&map)).await;
+        let is_deserted = matches!(looked, Ok(Ok(false)));
+        self.deserted_looks = if is_deserted { self.deserted_looks.saturating_add(1) } else { 0 };
     }
 
     /// In words, most important first.

@@ -12,7 +12,7 @@ use arrow_flight::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_core::protocol::{
-    EndRequest, OpenRequest, PutAck, PutNumber, ResultAck, SessionRequest, StreamCommand,
+    EndRequest, OpenRequest, PutAck, PutBatch, ResultAck, SessionRequest, StreamCommand,
 };
 use caudal_core::{SessionId, TableId, limits, wire};
 use futures::stream::{self, BoxStream};
@@ -204,8 +204,8 @@ impl Flight {
             let table = Arc::clone(&table);
             async move {
                 let FlightData { app_metadata, data_header, data_body, .. } = message?;
-                let PutNumber { number } = parsed("the number of a batch", &app_metadata)?;
-                table.put(number, EncodedBatch { header: data_header, body: data_body }).await
+                let put: PutBatch = parsed("the number of a batch", &app_metadata)?;
+                table.put(put, EncodedBatch { header: data_header, body: data_body }).await
             }
         });
         let acks = puts.buffered(limits::PUT_WINDOW_FRAGMENTS).enumerate().map(|(at, put)| {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use bytes::Bytes;
+use caudal_core::narrow::Narrowing;
+use caudal_core::protocol::PutBatch;
 use caudal_core::{SessionId, TableId, limits, schema, wire};
 use caudal_failpoint::hit;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -25,8 +27,6 @@ pub struct TableStream {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     table: TableId,
-    /// As the first message of an IPC stream.
-    schema: Bytes,
 }
 
 /// An IPC message as Flight carries it.
@@ -47,30 +47,31 @@ impl Gateway {
         let open = self.find(owner, session).await?;
         open.check_table(table)?;
         let plan = open.session.plan.table(table);
-        let wrong = |difference| Error::WrongSchema { table: plan.name.clone(), difference };
         if let Some(difference) = schema::difference(&plan.schema, given) {
-            return Err(wrong(difference));
+            return Err(Error::WrongSchema { table: plan.name.clone(), difference });
         }
-        // The plan's own: what the client says beside names and types is not passed on.
-        let schema = schema::encapsulated(&plan.schema).map_err(|e| wrong(e.to_string()))?.into();
-        Ok(TableStream { gateway: Arc::clone(self), open, table, schema })
+        Ok(TableStream { gateway: Arc::clone(self), open, table })
     }
 }
 
 impl TableStream {
     /// Takes one batch; returns when it is safe.
-    pub async fn put(&self, number: u32, encoded: EncodedBatch) -> Result<(), Error> {
-        let pieces = ipc_stream(&self.schema, encoded);
+    pub async fn put(
+        &self,
+        PutBatch { number, narrow }: PutBatch,
+        encoded: EncodedBatch,
+    ) -> Result<(), Error> {
+        let schema = self.schema(&narrow).map_err(|error| self.bad(number, error.to_string()))?;
+        let pieces = ipc_stream(schema, encoded);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
         if rows_bytes + HEADER_BYTES_MAX > limits::WIRE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
         }
-        let _in_hand =
-            wait_for(&self.open.put_memory, limits::PUT_MEMORY_BYTES_MAX, rows_bytes as u64).await;
-        let message = wire::encode_table(self.table, number, &pieces);
+        let _in_hand = wait_for(&self.open.put_memory, rows_bytes).await;
+        let message = wire::encode_table(self.table, number, &narrow, &pieces);
         let message = message.map_err(|error| self.bad(number, error.to_string()))?;
         drop(pieces);
-        let checked = check(&message.slice(message.len() - rows_bytes..));
+        let checked = check(&message.slice(message.len() - rows_bytes..), &narrow);
         checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
         match self.open.session.put_encoded(message).await {
@@ -82,6 +83,13 @@ impl TableStream {
         }
     }
 
+    /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types
+    /// is not passed on.
+    fn schema(&self, narrow: &Narrowing) -> Result<Bytes, wire::Error> {
+        let plan = self.open.session.plan.table(self.table);
+        Ok(schema::encapsulated(&narrow.schema(&plan.schema)?)?.into())
+    }
+
     fn bad(&self, number: u32, reason: String) -> Error {
         let table = self.open.session.plan.table(self.table).name.clone();
         Error::BadFragment { table, number, reason }
@@ -89,7 +97,7 @@ impl TableStream {
 }
 
 /// Why these cannot be the rows of a fragment.
-fn check(rows: &Bytes) -> Result<(), String> {
+fn check(rows: &Bytes, narrow: &Narrowing) -> Result<(), String> {
     let shape = wire::shape(rows).map_err(|error| error.to_string())?;
     let most = |what: &str, is: u64, max: usize| match is > max as u64 {
         true => Err(format!("{is} {what}, where {max} are the most")),
@@ -98,24 +106,25 @@ fn check(rows: &Bytes) -> Result<(), String> {
     if shape.batches != 1 {
         return Err(format!("{} batches instead of one", shape.batches));
     }
-    most("bytes of memory", shape.memory_bytes, limits::BATCH_MEMORY_BYTES_MAX)?;
+    let wide_bytes = narrow.wide_bytes(shape.rows);
+    most("bytes of memory", shape.memory_bytes.max(wide_bytes), limits::BATCH_MEMORY_BYTES_MAX)?;
     most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
 }
 
-/// Waits for so much of the memory there is. What is larger than all of it has all of it.
-async fn wait_for(memory: &Semaphore, bytes_max: u32, bytes: u64) -> Option<SemaphorePermit<'_>> {
-    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(bytes_max);
+/// Waits for so much of the memory there is.
+async fn wait_for(memory: &Semaphore, bytes: usize) -> Option<SemaphorePermit<'_>> {
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(limits::PUT_MEMORY_BYTES_MAX);
     // Nobody closes the semaphore: there is always a permit in the end.
     memory.acquire_many(bytes).await.ok()
 }
 
 /// The schema, the batch and the end: the pieces of an IPC stream.
-fn ipc_stream(schema: &Bytes, EncodedBatch { header, body }: EncodedBatch) -> [Bytes; 6] {
+fn ipc_stream(schema: Bytes, EncodedBatch { header, body }: EncodedBatch) -> [Bytes; 6] {
     let padding_bytes = header.len().next_multiple_of(8) - header.len();
     let length = u32::try_from(header.len() + padding_bytes).expect("a message is far below 4 GiB");
     let prefix = |length: u32| [CONTINUATION.to_le_bytes(), length.to_le_bytes()].concat();
     let padding = vec![0; padding_bytes];
-    [schema.clone(), prefix(length).into(), header, padding.into(), body, prefix(0).into()]
+    [schema, prefix(length).into(), header, padding.into(), body, prefix(0).into()]
 }
 
 #[cfg(test)]
@@ -135,7 +144,7 @@ mod tests {
         let schema = schema::encapsulated(&batch.schema()).unwrap().into();
         let encoded =
             EncodedBatch { header: message.data_header.clone(), body: message.data_body.clone() };
-        let stream = ipc_stream(&schema, encoded).concat();
+        let stream = ipc_stream(schema, encoded).concat();
         assert_eq!(wire::one_batch(stream.into()).unwrap(), batch);
     }
 }

@@ -12,6 +12,7 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, I
 use arrow::ipc::{CompressionType, MessageHeader, root_as_message};
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, FlightDescriptor, SchemaAsIpc};
+use caudal_core::narrow::{Narrowing, narrow};
 use caudal_core::protocol::StreamCommand;
 use serde::Serialize;
 
@@ -35,18 +36,21 @@ fn json(message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(message).expect("messages are plain data")
 }
 
-/// A batch, compressed, under the schema that was announced for it.
-pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<FlightData, ArrowError> {
+/// A batch of the schema that was announced for it, narrowed and compressed.
+pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Narrowing), ArrowError> {
     let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    let columns = batch.columns().iter().map(compact).collect();
+    let columns = batch.columns().to_vec();
     let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &count)?;
+    let (batch, narrowing) = narrow(batch);
+    let columns = batch.columns().iter().map(compact).collect();
+    let batch = RecordBatch::try_new_with_options(batch.schema(), columns, &count)?;
     let options =
         IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
     let mut dictionaries = DictionaryTracker::new(false);
     let mut context = IpcWriteContext::default();
     let (_, encoded) =
         IpcDataGenerator::default().encode(&batch, &mut dictionaries, &options, &mut context)?;
-    Ok(encoded.into())
+    Ok((encoded.into(), narrowing))
 }
 
 /// Texts are views into the file's own bytes, which all columns share: each would send all of them.
@@ -92,6 +96,7 @@ impl Decoder {
 mod tests {
     use arrow::array::{Int64Array, StringViewArray};
     use arrow::datatypes::Field;
+    use caudal_core::narrow::widen;
 
     use super::*;
 
@@ -104,11 +109,13 @@ mod tests {
     fn there_and_back(batch: RecordBatch) -> (RecordBatch, usize) {
         let schema = batch.schema();
         let command = StreamCommand::Attach { session: caudal_core::SessionId("s".into()) };
-        let sent = rows(batch, &schema).unwrap();
+        let (sent, narrowing) = rows(batch, &schema).unwrap();
+        let schema = narrowing.schema(&schema).unwrap();
         let mut decoder = Decoder::default();
         assert!(decoder.decode(&table_command(&command, &schema)).unwrap().is_none());
         assert!(decoder.decode(&metadata(&1)).unwrap().is_none());
-        (decoder.decode(&sent).unwrap().unwrap(), sent.data_body.len())
+        let came = decoder.decode(&sent).unwrap().unwrap();
+        (widen(came, &narrowing).unwrap(), sent.data_body.len())
     }
 
     #[test]
@@ -135,7 +142,7 @@ mod tests {
     #[test]
     fn rows_before_their_schema_are_refused() {
         let batch = RecordBatch::new_empty(schema(&[("a", DataType::Int64)]));
-        let sent = rows(batch.clone(), &batch.schema()).unwrap();
+        let (sent, _) = rows(batch.clone(), &batch.schema()).unwrap();
         assert!(Decoder::default().decode(&sent).is_err());
     }
 }

@@ -22,7 +22,7 @@ use arrow::datatypes::SchemaRef;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
 use caudal_core::protocol::{
-    EndRequest, OpenReply, OpenRequest, PutNumber, QueryShape, SessionEntry, SessionRequest,
+    EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
 use caudal_core::{QueryId, SessionId, Source, TableFragment, TableId, limits, schema, wire};
@@ -149,15 +149,15 @@ impl Remote {
             let reason = error.to_string();
             Error::Unfit { table: name.clone(), number, reason }
         };
-        let encoded = flight::rows(batch, schema).map_err(unfit)?;
+        let (encoded, narrow) = flight::rows(batch, schema).map_err(unfit)?;
         let bytes = encoded.data_header.len() + encoded.data_body.len();
         let bytes_max = limits::WIRE_BYTES_MAX - ENVELOPE_BYTES_MAX;
         if bytes > bytes_max {
             let table = name.clone();
             return Err(Error::FragmentTooLarge { table, number, bytes, bytes_max });
         }
-        let number = serde_json::to_vec(&PutNumber { number }).expect("plain data");
-        Ok(encoded.with_app_metadata(number))
+        let metadata = serde_json::to_vec(&PutBatch { number, narrow }).expect("plain data");
+        Ok(encoded.with_app_metadata(metadata))
     }
 
     /// Where the fragments of a table go; the first one opens it.

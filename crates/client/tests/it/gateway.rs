@@ -14,10 +14,10 @@ use arrow_flight::{
     HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
 };
 use caudal_core::protocol::{
-    OpenRequest, PutAck, PutNumber, ResultAck, ResultItem, SessionEntry, SessionRequest,
+    OpenRequest, PutAck, PutBatch, ResultAck, ResultItem, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
-use caudal_core::{QueryId, SessionId, TableId};
+use caudal_core::{QueryId, SessionId, TableId, narrow};
 use futures::Stream;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -170,13 +170,14 @@ impl Service {
                     continue;
                 }
             };
-            let PutNumber { number } = serde_json::from_slice(&message.app_metadata).unwrap();
-            let batch = flight_data_to_arrow_batch(&message, schema.clone(), &Default::default());
+            let put: PutBatch = serde_json::from_slice(&message.app_metadata).unwrap();
+            let narrowed = Arc::new(put.narrow.schema(&schema).unwrap());
+            let batch = flight_data_to_arrow_batch(&message, narrowed, &Default::default());
             received += 1;
             {
                 let mut state = self.cluster.state();
-                let batch = batch.unwrap();
-                state.fragments.entry((table.0, number)).or_insert((0, batch)).0 += 1;
+                let batch = narrow::widen(batch.unwrap(), &put.narrow).unwrap();
+                state.fragments.entry((table.0, put.number)).or_insert((0, batch)).0 += 1;
                 state.unacked_max = state.unacked_max.max((received - acked) as usize);
             }
             self.count(&self.faults.counts.fragments, self.faults.dies_at_fragment);

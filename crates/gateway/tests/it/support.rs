@@ -15,8 +15,9 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use caudal_broker::{Broker, MemoryBroker};
 use caudal_core::manifest::{QueryEntry, TableEntry};
+use caudal_core::narrow::Narrowing;
 use caudal_core::protocol::{
-    CODE_HEADER, OpenReply, OpenRequest, PutNumber, ResultItem, SessionRequest, StreamCommand,
+    CODE_HEADER, OpenReply, OpenRequest, PutBatch, ResultItem, SessionRequest, StreamCommand,
 };
 use caudal_core::{Message, SessionId, schema};
 use caudal_gateway::{Error, Settings, serve};
@@ -317,7 +318,8 @@ pub fn put_messages(
     let descriptor = FlightDescriptor::new_cmd(serde_json::to_vec(&command).unwrap());
     messages[0].flight_descriptor = Some(descriptor);
     for (message, number) in messages[1..].iter_mut().zip(numbers) {
-        message.app_metadata = serde_json::to_vec(&PutNumber { number }).unwrap().into();
+        message.app_metadata =
+            serde_json::to_vec(&PutBatch { number, narrow: Narrowing::default() }).unwrap().into();
     }
     messages
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow_flight::FlightData;
-use caudal_core::protocol::{EndRequest, PutAck, Status as SessionStatus};
+use arrow_flight::utils::batches_to_flight_data;
+use caudal_core::narrow::narrow;
+use caudal_core::protocol::{EndRequest, PutAck, PutBatch, Status as SessionStatus};
 use caudal_core::{Message, QueryId, Queues, SessionId, ShardId, Source, TableId, limits};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
@@ -52,6 +54,23 @@ async fn batches_are_acknowledged_in_order_and_reach_their_queue() {
         let Message::Table(fragment) = message else { panic!("a fragment: {message:?}") };
         assert_eq!(fragment.batch, numbers([fragment.number.into(), 7]));
     }
+}
+
+#[tokio::test]
+async fn narrow_batches_reach_whoever_takes_them_as_they_were() {
+    let cluster = Cluster::new();
+    let (client, session) = opened(&cluster).await;
+    let batch = numbers(70_000..70_200);
+    let (narrowed, narrow) = narrow(batch.clone());
+    assert!(!narrow.is_empty());
+    let mut messages = put_messages(&session, 0, vec![(0, batch.clone())]);
+    let mut sent = batches_to_flight_data(&narrowed.schema(), vec![narrowed]).unwrap();
+    let put_batch = PutBatch { number: 0, narrow };
+    messages[1] = sent.remove(1).with_app_metadata(serde_json::to_vec(&put_batch).unwrap());
+    put(&client, messages).await.1.unwrap();
+    let taken = cluster.take_all(&Queues { session }.map()).await;
+    let [Message::Table(fragment)] = &taken[..] else { panic!("a fragment: {taken:?}") };
+    assert_eq!(fragment.batch, batch);
 }
 
 #[tokio::test]
@@ -127,13 +146,18 @@ async fn garbage_is_refused_and_what_came_before_it_is_safe() {
     let (client, session) = opened(&cluster).await;
     let good = || put_messages(&session, 0, vec![(0, numbers([1])), (1, numbers(0..1000))]);
     type Damage<'a> = &'a dyn Fn(&mut FlightData);
-    let damages: [(&str, Damage<'_>); 6] = [
+    let damages: [(&str, Damage<'_>); 9] = [
         ("CDL-8006", &|message| message.data_header = "not a flatbuffer".into()),
         ("CDL-8006", &|message| message.data_header.clear()),
         ("CDL-8006", &|message| message.data_body.truncate(8)),
         ("CDL-8006", &|message| message.data_body = vec![0xff; 8192].into()),
         ("CDL-8004", &|message| message.app_metadata = "seven".into()),
         ("CDL-8004", &|message| message.app_metadata.clear()),
+        ("CDL-8004", &|message| message.app_metadata = r#"{"number":1,"narrow":7}"#.into()),
+        ("CDL-8006", &|message| message.app_metadata = r#"{"number":1,"narrow":["uuid"]}"#.into()),
+        ("CDL-8006", &|message| {
+            message.app_metadata = r#"{"number":1,"narrow":[null,null]}"#.into();
+        }),
     ];
     for (expected, damage) in damages {
         let mut messages = good();
