@@ -21,6 +21,7 @@ use caudal_journal::{Created, Store, StoreError};
 use caudal_local::{Error, InProcess};
 use tokio::sync::Notify;
 
+use crate::around::{Creating, around};
 use crate::harness::{Run, Table, schema};
 use crate::takeover::Cluster;
 
@@ -67,11 +68,14 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     let sql = [format!("SELECT k FROM t GROUP BY k HAVING count(*) >= {HOT_ROWS}")];
     let plan = Run::new(&tables, &sql, 1).plan().await.unwrap();
     assert!(plan.stage(plan.queries[0].root).early.is_some(), "planned to answer early");
-    let store = Arc::new(Spoilable { inner: caudal_journal::open("memory:").unwrap(), fenced });
+    let mut store = caudal_journal::open("memory:").unwrap();
+    if !fenced {
+        store = around(&store, Arc::new(Unfenced));
+    }
     let cluster = Cluster {
         plan,
         broker: Arc::new(MemoryBroker::default()),
-        store: Arc::clone(&store) as Arc<dyn Store>,
+        store: Arc::clone(&store),
         counts: Arc::default(),
         id: SessionId(format!("fence-{fenced}")),
     };
@@ -82,9 +86,9 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     };
 
     // A takes fragment 0, has key 0 to tell, and freezes before that is written down.
-    let before_first = Arc::new(Gate::new(&store, 0, Side::Before));
+    let before_first = Gate::new(0, Side::Before);
     session.put(fragment(0)).await.unwrap();
-    let frozen = cluster.start_on(0, Arc::clone(&before_first) as Arc<dyn Store>);
+    let frozen = cluster.start_on(0, around(&store, Arc::clone(&before_first) as _));
     until(|| before_first.is_reached()).await;
     session.put(fragment(1)).await.unwrap();
     mapped(2).await;
@@ -93,8 +97,8 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     // 0 and 1 are told, and dies before they are.
     let shard = Queues { session: cluster.id.clone() }.shard(ShardId(0));
     cluster.broker.lose_consumers(&shard);
-    let after_second = Arc::new(Gate::new(&store, 1, Side::After));
-    let successor = cluster.start_on(1, Arc::clone(&after_second) as Arc<dyn Store>);
+    let after_second = Gate::new(1, Side::After);
+    let successor = cluster.start_on(1, around(&store, Arc::clone(&after_second) as _));
     until(|| after_second.is_reached()).await;
     drop(successor);
 
@@ -135,49 +139,23 @@ async fn until(mut is_so: impl FnMut() -> bool) {
     panic!("it does not come");
 }
 
-/// A store whose fence can be switched off: creating overwrites.
-struct Spoilable {
-    inner: Arc<dyn Store>,
-    fenced: bool,
-}
+/// The fence, switched off: creating overwrites.
+struct Unfenced;
 
 #[async_trait]
-impl Store for Spoilable {
-    async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
-        if self.fenced {
-            return self.inner.create(name, body).await;
-        }
-        self.inner.put(name, body).await.map(|()| Created::New)
-    }
-
-    async fn put(&self, name: &str, body: Bytes) -> Result<(), StoreError> {
-        self.inner.put(name, body).await
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
-        self.inner.get(name).await
-    }
-
-    async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(folder).await
-    }
-
-    async fn folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.folders(folder).await
-    }
-
-    async fn delete(&self, name: &str) -> Result<(), StoreError> {
-        self.inner.delete(name).await
-    }
-
-    async fn delete_folder(&self, folder: &str) -> Result<(), StoreError> {
-        self.inner.delete_folder(folder).await
+impl Creating for Unfenced {
+    async fn create(
+        &self,
+        store: &dyn Store,
+        name: &str,
+        body: Bytes,
+    ) -> Result<Created, StoreError> {
+        store.put(name, body).await.map(|()| Created::New)
     }
 }
 
-/// The store as a process sees it that freezes around one of the records that it writes.
+/// A process freezes around one of the records that it writes.
 struct Gate {
-    inner: Arc<Spoilable>,
     at: usize,
     side: Side,
     records: AtomicUsize,
@@ -192,15 +170,14 @@ enum Side {
 }
 
 impl Gate {
-    fn new(inner: &Arc<Spoilable>, at: usize, side: Side) -> Self {
-        Self {
-            inner: Arc::clone(inner),
+    fn new(at: usize, side: Side) -> Arc<Self> {
+        Arc::new(Self {
             at,
             side,
             records: AtomicUsize::new(0),
             is_reached: AtomicBool::new(false),
             opened: Notify::new(),
-        }
+        })
     }
 
     fn is_reached(&self) -> bool {
@@ -220,37 +197,18 @@ impl Gate {
 }
 
 #[async_trait]
-impl Store for Gate {
-    async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
+impl Creating for Gate {
+    async fn create(
+        &self,
+        store: &dyn Store,
+        name: &str,
+        body: Bytes,
+    ) -> Result<Created, StoreError> {
         let is_record = name.contains("/log/");
         let record = is_record.then(|| self.records.fetch_add(1, Ordering::SeqCst));
         self.pass(record, Side::Before).await;
-        let created = self.inner.create(name, body).await;
+        let created = store.create(name, body).await;
         self.pass(record, Side::After).await;
         created
-    }
-
-    async fn put(&self, name: &str, body: Bytes) -> Result<(), StoreError> {
-        self.inner.put(name, body).await
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
-        self.inner.get(name).await
-    }
-
-    async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(folder).await
-    }
-
-    async fn folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.folders(folder).await
-    }
-
-    async fn delete(&self, name: &str) -> Result<(), StoreError> {
-        self.inner.delete(name).await
-    }
-
-    async fn delete_folder(&self, folder: &str) -> Result<(), StoreError> {
-        self.inner.delete_folder(folder).await
     }
 }

@@ -14,6 +14,7 @@ use caudal_core::{SessionId, limits};
 use caudal_journal::{Created, Store, StoreError};
 use caudal_oracle::compare;
 
+use crate::around::{Creating, around};
 use crate::harness::{Run, Table, plain, schema};
 use crate::takeover::Cluster;
 
@@ -36,15 +37,13 @@ async fn a_worker_waits_for_queues_that_are_not_made_yet() {
 #[tokio::test]
 async fn failures_with_successes_between_them_do_not_add_up() {
     let tables = [numbers()];
-    let store = Arc::new(Fitful {
-        inner: caudal_journal::open("memory:").unwrap(),
-        calls: AtomicU32::new(0),
-    });
-    let cluster = cluster("fitful", &tables, Arc::clone(&store) as Arc<dyn Store>).await;
+    let fitful = Arc::new(Fitful::default());
+    let store = around(&caudal_journal::open("memory:").unwrap(), Arc::clone(&fitful) as _);
+    let cluster = cluster("fitful", &tables, store).await;
     let session = cluster.open().await;
     let _worker = cluster.start_on(0, Arc::clone(&cluster.store));
     check(&tables, cluster.read(session, &tables).await).await;
-    let failures = store.calls.load(Ordering::Relaxed) / FAILS_EVERY;
+    let failures = fitful.calls.load(Ordering::Relaxed) / FAILS_EVERY;
     assert!(failures > limits::WORKER_RETRIES_MAX, "only {failures} failed");
 }
 
@@ -77,44 +76,25 @@ fn numbers() -> Table {
     Table { name: "t".to_string(), schema, fragments }
 }
 
-/// A store that cannot write every fourth record of a journal.
+/// Cannot write every fourth record of a journal.
+#[derive(Default)]
 struct Fitful {
-    inner: Arc<dyn Store>,
     calls: AtomicU32,
 }
 
 #[async_trait]
-impl Store for Fitful {
-    async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
+impl Creating for Fitful {
+    async fn create(
+        &self,
+        store: &dyn Store,
+        name: &str,
+        body: Bytes,
+    ) -> Result<Created, StoreError> {
         let is_record = name.contains("/log/");
         if is_record && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(FAILS_EVERY) {
             let (name, reason) = (name.to_string(), "a test".to_string());
             return Err(StoreError::Failed { action: "create", name, reason });
         }
-        self.inner.create(name, body).await
-    }
-
-    async fn put(&self, name: &str, body: Bytes) -> Result<(), StoreError> {
-        self.inner.put(name, body).await
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Bytes>, StoreError> {
-        self.inner.get(name).await
-    }
-
-    async fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(folder).await
-    }
-
-    async fn folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.folders(folder).await
-    }
-
-    async fn delete(&self, name: &str) -> Result<(), StoreError> {
-        self.inner.delete(name).await
-    }
-
-    async fn delete_folder(&self, folder: &str) -> Result<(), StoreError> {
-        self.inner.delete_folder(folder).await
+        store.create(name, body).await
     }
 }
