@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use caudal_broker::rabbitmq::private::PrivateRabbit;
 use rustix::process::Signal;
 
-use crate::harness::{Client, Cluster, Data, PATIENCE, block_on, wait_until};
+use crate::harness::{Client, Cluster, Data, PATIENCE, wait_until};
 
 /// Shards have written down some of what came in, and there is more to come.
-fn upload_has_begun(cluster: &Cluster, client: &mut Client) {
+pub fn upload_has_begun(cluster: &Cluster, client: &mut Client) {
     wait_until("shards write records", || {
         assert!(!client.is_done(), "over before it began: {}", client.said());
         cluster.records() >= 3
@@ -75,26 +74,6 @@ fn all_gateways_gone_for_longer_than_the_grace_period() {
     client.succeeds();
     data.compare(&cluster.path("out"));
     cluster.nothing_is_left();
-}
-
-#[test]
-fn a_broker_that_is_killed_and_restarted() {
-    let data = Data::of("coffee", "0.02");
-    let folder = tempfile::tempdir().unwrap();
-    let mut rabbit = block_on(PrivateRabbit::start(folder.path())).unwrap();
-    let mut cluster = Cluster::new();
-    cluster.broker_url = rabbit.url();
-    cluster.start_gateway("");
-    cluster.start_worker("worker-1", "");
-    cluster.start_worker("worker-2", "");
-    let mut client = cluster.client("coffee", &data.folder, "out");
-    upload_has_begun(&cluster, &mut client);
-    block_on(rabbit.kill());
-    block_on(rabbit.launch()).unwrap();
-    client.succeeds();
-    data.compare(&cluster.path("out"));
-    let is_ours = |queue: &(String, u64)| queue.0.starts_with("caudal.");
-    wait_until("queues are removed", || !block_on(rabbit.queues()).unwrap().iter().any(is_ours));
 }
 
 /// One that comes late helps at once.

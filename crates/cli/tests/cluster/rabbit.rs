@@ -4,7 +4,8 @@ use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_monitor::Process;
 use rustix::process::Signal;
 
-use crate::harness::{Data, wait_until};
+use crate::harness::{Client, Cluster, Data, block_on, wait_until};
+use crate::kills::upload_has_begun;
 use crate::watched::Watched;
 
 const TRIES_MAX: usize = 4;
@@ -59,6 +60,31 @@ fn a_rabbitmq_whose_cluster_is_dead_is_used_by_the_next() {
     assert!(!first.is_alive(), "RabbitMQ is left over");
 }
 
+/// One that nobody keeps.
+#[test]
+fn a_broker_that_is_killed_and_restarted() {
+    let data = Data::of("coffee", "0.02");
+    let folder = tempfile::tempdir().unwrap();
+    let mut rabbit = block_on(PrivateRabbit::start(folder.path())).unwrap();
+    let mut cluster = Cluster::new();
+    cluster.broker_url = rabbit.url();
+    cluster.start_gateway("");
+    cluster.start_worker("worker-1", "");
+    cluster.start_worker("worker-2", "");
+    answered(|| {
+        wait_until("nothing is left", || cluster.records() == 0);
+        let mut client = cluster.client("coffee", &data.folder, "out");
+        upload_has_begun(&cluster, &mut client);
+        block_on(rabbit.kill());
+        block_on(rabbit.launch()).unwrap();
+        (client, ())
+    });
+    data.compare(&cluster.path("out"));
+    let is_ours = |queue: &(String, u64)| queue.0.starts_with("caudal.");
+    let queues = || block_on(rabbit.queues()).unwrap();
+    wait_until("queues are removed", || !queues().iter().any(is_ours));
+}
+
 fn rabbit(cluster: &Watched) -> Option<Process> {
     let rabbit = PrivateRabbit::find(&cluster.folder.path().join("broker")).unwrap();
     rabbit.pid().and_then(Process::of)
@@ -69,10 +95,10 @@ fn run(cluster: &Watched, data: &Data, out: &str) {
     data.compare(&cluster.path(out));
 }
 
-/// Hits RabbitMQ when the shards have written something, and says which process that was. Now and then a RabbitMQ
-/// that is killed forgets a queue that was declared just before: a failure with a code, and no test of ours.
+/// Hits RabbitMQ when the shards have written something, and says which process that was.
 fn killed_in_a_run(cluster: &Watched, data: &Data, out: &str, signal: Signal) -> Process {
-    for _ in 0..TRIES_MAX {
+    let victim = answered(|| {
+        cluster.is_whole_without(&[]);
         wait_until("nothing is left", || !cluster.has_records());
         let mut client = cluster.client("coffee", &data.folder, out);
         wait_until("shards write", || cluster.has_records() || client.is_done());
@@ -80,10 +106,19 @@ fn killed_in_a_run(cluster: &Watched, data: &Data, out: &str, signal: Signal) ->
         let victim = rabbit(cluster).unwrap();
         victim.signal(signal);
         wait_until("it is gone", || !victim.is_alive());
-        let is_answered = client.wait().success();
-        cluster.is_whole_without(&[]);
-        if is_answered {
-            data.compare(&cluster.path(out));
+        (client, victim)
+    });
+    cluster.is_whole_without(&[]);
+    data.compare(&cluster.path(out));
+    victim
+}
+
+/// Runs a client and hits RabbitMQ, until the client is answered. Now and then a RabbitMQ that is killed forgets a
+/// queue that was declared just before: a failure with a code, and no test of ours.
+fn answered<T>(mut hit: impl FnMut() -> (Client, T)) -> T {
+    for _ in 0..TRIES_MAX {
+        let (mut client, victim) = hit();
+        if client.wait().success() {
             return victim;
         }
         assert!(client.said().contains("CDL-8020"), "{}", client.said());
