@@ -35,7 +35,7 @@ pub fn mutant(_name: &'static str) -> bool {
     false
 }
 
-/// A bound; a simulation may draw a smaller one each time it is asked for.
+/// A bound; a simulation may draw a smaller one each time it is asked for, `CAUDAL_KNOBS` sets one for a process.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub fn knob(_name: &'static str, bound: usize) -> usize {

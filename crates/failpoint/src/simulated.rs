@@ -1,5 +1,5 @@
-//! What a simulation changes in the code that it runs, on its own thread: a defect that it has to find,
-//! and bounds so small that tiny data reaches them.
+//! What tests change in the code that they run, a simulation on its own thread, others for a process: a defect that
+//! has to be found, and bounds so small that tiny data reaches them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! What the processes of a cluster have in common: a broker, a store, a log, an end.
 
+use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::thread;
 
@@ -25,7 +26,12 @@ const LOG_DEFAULT: &str = "info,lapin=off";
 /// Log lines go to stderr.
 pub fn start_log() {
     let filter = EnvFilter::try_from_env("CAUDAL_LOG").unwrap_or_else(|_| LOG_DEFAULT.into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let has_colours = stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(has_colours)
+        .with_writer(stderr)
+        .init();
 }
 
 /// Raised once SIGTERM, SIGINT or SIGHUP (a closed terminal) has come. Awaited on a thread of its own: all
@@ -57,13 +63,17 @@ pub fn stop_signal() -> Level {
     stop
 }
 
-/// Takes this node's place in the cluster that watches it, if there is one, and beats from the runtime
-/// that does its work.
-pub fn take_place(args: &NodeArgs, runtime: &Runtime) -> Result<Option<Heart>, Failed> {
-    let Some(path) = &args.cluster else { return Ok(None) };
-    let heart = Heart::start(&Folder::new(path), &args.name)?;
+/// Takes this node's place in the cluster that watches it, and beats from the runtime that does its work.
+pub fn take_place(folder: &Folder, name: &str, runtime: &Runtime) -> Result<Heart, Failed> {
+    let heart = Heart::start(folder, name)?;
     runtime.spawn(heart.clone().beat());
-    Ok(Some(heart))
+    Ok(heart)
+}
+
+/// The same for a node that may as well be watched by nobody.
+pub fn take_any_place(args: &NodeArgs, runtime: &Runtime) -> Result<Option<Heart>, Failed> {
+    let folder = args.cluster.as_ref().map(Folder::new);
+    folder.map(|folder| take_place(&folder, &args.name, runtime)).transpose()
 }
 
 pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {

@@ -14,14 +14,14 @@ use tracing::{error, info, warn};
 
 use crate::Done;
 use crate::cluster::args::BrokerArgs;
-use crate::cluster::nodes::{start_log, stop_signal};
+use crate::cluster::nodes::{start_log, stop_signal, take_place};
 use crate::cluster::state::broker_folder;
 use crate::error::Failed;
 use crate::local::runtime;
 
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(200);
-/// After a start that failed.
+/// After a start that failed: another RabbitMQ may be about to end.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub fn run(args: BrokerArgs) -> Done {
@@ -29,8 +29,7 @@ pub fn run(args: BrokerArgs) -> Done {
     let stop = stop_signal();
     let folder = Folder::new(&args.cluster);
     let runtime = runtime(1)?;
-    let heart = Heart::start(&folder, &args.name)?;
-    runtime.spawn(heart.clone().beat());
+    let heart = take_place(&folder, &args.name, &runtime)?;
     let mut rabbit = PrivateRabbit::find(&broker_folder(&folder))
         .map_err(|error| Failed::usage(error.code(), &error))?;
     runtime.block_on(async {

@@ -8,7 +8,7 @@ use caudal_gateway::{Owner, Settings, TlsFiles, serve};
 
 use crate::Done;
 use crate::cluster::args::GatewayArgs;
-use crate::cluster::nodes::{connect, start_log, stop_signal, take_place};
+use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
 use crate::error::Failed;
 use crate::local::runtime;
 
@@ -28,7 +28,7 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let runtime = runtime(THREADS)?;
-    let heart = take_place(&args.node, &runtime)?;
+    let heart = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let told = async move {

@@ -1,12 +1,11 @@
 //! `caudal monitor`: watches over the nodes of a cluster.
 
 use caudal_monitor::folder::Folder;
-use caudal_monitor::health::Heart;
 use caudal_monitor::service;
 
 use crate::Done;
 use crate::cluster::args::MonitorArgs;
-use crate::cluster::nodes::{start_log, stop_signal};
+use crate::cluster::nodes::{start_log, stop_signal, take_place};
 use crate::local::runtime;
 
 pub fn run(args: MonitorArgs) -> Done {
@@ -14,8 +13,7 @@ pub fn run(args: MonitorArgs) -> Done {
     let stop = stop_signal();
     let folder = Folder::new(&args.cluster);
     let runtime = runtime(1)?;
-    let heart = Heart::start(&folder, &args.name)?;
-    runtime.spawn(heart.clone().beat());
+    let heart = take_place(&folder, &args.name, &runtime)?;
     let told = async {
         stop.above(0).await;
     };

@@ -121,10 +121,11 @@ impl NodeStatus {
 
 /// The process of the RabbitMQ that it has of its own, for those who want to see it or kill it.
 fn rabbit(cluster: &Cluster) -> String {
-    let process = || cluster.rabbit().ok()??.pid().and_then(Process::of);
-    let Some(process) = process() else { return String::new() };
-    let mb = process.resident_bytes().unwrap_or(0) / 1_000_000;
-    format!("  (RabbitMQ, pid {}, {mb} MB)", process.pid)
+    let Ok(Some(rabbit)) = cluster.rabbit() else { return String::new() };
+    match (rabbit.pid(), rabbit.rss_bytes()) {
+        (Some(pid), Some(bytes)) => format!("  (RabbitMQ, pid {pid}, {} MB)", bytes / 1_000_000),
+        _ => String::new(),
+    }
 }
 
 fn duration(duration: Duration) -> String {

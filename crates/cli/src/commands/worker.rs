@@ -7,7 +7,7 @@ use caudal_worker::node::Node;
 
 use crate::Done;
 use crate::cluster::args::WorkerArgs;
-use crate::cluster::nodes::{connect, start_log, stop_signal, take_place};
+use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
 use crate::local::runtime;
 
 pub fn run(args: WorkerArgs) -> Done {
@@ -16,7 +16,7 @@ pub fn run(args: WorkerArgs) -> Done {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = args.threads.map_or(cores, |threads| threads as usize);
     let runtime = runtime(threads)?;
-    let heart = take_place(&args.node, &runtime)?;
+    let heart = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let node = Node {
