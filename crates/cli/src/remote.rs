@@ -1,5 +1,6 @@
 //! A job on a cluster. It is planned there; here files are read and answers are shown.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use caudal_core::manifest::{ParamValue, QueryEntry, TableEntry};
 use caudal_core::protocol::OpenRequest;
 use caudal_core::{TableId, limits, schema};
 use caudal_planner::Param;
+use tokio::time::timeout;
 
 use crate::args::{ClusterArgs, EngineArgs, InputArgs, OutputArgs};
 use crate::error::Failed;
@@ -20,6 +22,9 @@ use crate::{Done, interrupt};
 
 /// Where `caudal up` puts its first gateway.
 const GATEWAY_DEFAULT: &str = "127.0.0.1:7070";
+
+/// Whoever opens a session, lists or cancels some is answered in far less, if all is well.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// What cancelling a session may keep whoever pressed Ctrl-C.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -40,6 +45,22 @@ pub fn settings(args: &ClusterArgs) -> Result<Settings, Failed> {
     Ok(Settings { token: args.token.clone(), ca_pem, ..Settings::new(gateways) })
 }
 
+/// What a gateway answers. Says on stderr what it waits for, if that takes longer than a moment.
+pub async fn patiently<T>(
+    settings: &Settings,
+    is_quiet: bool,
+    answer: impl Future<Output = T>,
+) -> T {
+    let mut answer = pin!(answer);
+    if let Ok(answered) = timeout(MOMENT, &mut answer).await {
+        return answered;
+    }
+    if !is_quiet {
+        eprintln!("waiting: no answer yet from {}", settings.gateways.join(", "));
+    }
+    answer.await
+}
+
 /// Answers a job.
 pub fn answer(
     job: &Job,
@@ -57,7 +78,9 @@ pub fn answer(
     let done = runtime.block_on(async {
         let request = open_request(job, engine.shards);
         let remote = tokio::select! {
-            opened = Remote::open(&settings, &request) => Arc::new(opened?),
+            opened = patiently(&settings, output.quiet, Remote::open(&settings, &request)) => {
+                Arc::new(opened?)
+            }
             _ = interrupt::pressed() => return Err(Failed::interrupted()),
         };
         let done = tokio::select! {

@@ -10,11 +10,13 @@ use caudal_core::protocol::SessionEntry;
 
 use crate::args::SessionsArgs;
 use crate::output::{Format, writer};
+use crate::remote::patiently;
 use crate::{Done, local, remote};
 
 pub fn run(args: SessionsArgs) -> Done {
     let settings = remote::settings(&args.cluster)?;
-    let sessions = local::runtime(1)?.block_on(sessions(&settings))?;
+    let runtime = local::runtime(1)?;
+    let sessions = runtime.block_on(patiently(&settings, false, sessions(&settings)))?;
     let rows = rows(&sessions).map_err(io::Error::other)?;
     let mut out = writer(Format::for_stdout(), rows.schema(), io::stdout())?;
     out.write(&rows)?;

@@ -49,7 +49,8 @@ pub fn run(args: UpArgs) -> Done {
         return Err(failed);
     }
     let UpArgs { workers, gateways, monitors, .. } = args;
-    eprintln!("ready: {workers} workers, {gateways} gateways, {monitors} monitors");
+    let (workers, gateways) = (counted(workers, "worker"), counted(gateways, "gateway"));
+    eprintln!("ready: {workers}, {gateways}, {}", counted(monitors, "monitor"));
     eprintln!("  caudal run steam --data ./steam --gateway {}", cluster.gateways());
     if args.detach {
         return Ok(());
@@ -57,6 +58,10 @@ pub fn run(args: UpArgs) -> Done {
     watch(&cluster, &stop)?;
     eprintln!("stopping ...");
     down::stop(&cluster)
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn no_rabbit(error: private::Error) -> Failed {
