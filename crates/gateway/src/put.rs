@@ -106,8 +106,8 @@ fn check(rows: &Bytes, narrow: &Narrowing) -> Result<(), String> {
     if shape.batches != 1 {
         return Err(format!("{} batches instead of one", shape.batches));
     }
-    let wide_bytes = narrow.wide_bytes(shape.rows);
-    most("bytes of memory", shape.memory_bytes.max(wide_bytes), limits::BATCH_MEMORY_BYTES_MAX)?;
+    let memory_bytes = shape.memory_bytes.saturating_add(narrow.wide_bytes(shape.rows));
+    most("bytes of memory", memory_bytes, limits::BATCH_MEMORY_BYTES_MAX)?;
     most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
 }
 
