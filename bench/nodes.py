@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Cluster:
 
     def __enter__(self):
         self.command("up", "--detach", "--workers", WORKERS, "--gateways", GATEWAYS, "--port", PORT)
+        self.known = self.processes()
         return self
 
     def __exit__(self, *error):
@@ -35,7 +37,7 @@ class Cluster:
         return ",".join(f"127.0.0.1:{PORT + number}" for number in range(GATEWAYS))
 
     def processes(self):
-        """The pids of each role."""
+        """The pids of each role. A process that is only just made may be taken for the one that makes it."""
         roles = {"worker": [], "gateway": [], "monitor": [], "broker": []}
         for entry in Path("/proc").iterdir():
             try:
@@ -53,11 +55,14 @@ class Cluster:
     def used(self):
         """Seconds of CPU, bytes written to disk and bytes sent to the broker, by role."""
         used = Counter()
-        for role, pids in self.processes().items():
+        for role, pids in self.known.items():
             for pid in pids:
-                used[role, "cpu"] += cpu_seconds(pid)
-                used[role, "written"] += written_bytes(pid)
-                used[role, "sent"] += sent_bytes(pid)
+                try:
+                    used[role, "cpu"] += cpu_seconds(pid)
+                    used[role, "written"] += written_bytes(pid)
+                    used[role, "sent"] += sent_bytes(pid)
+                except FileNotFoundError:
+                    sys.exit(f"a {role} ({pid}) has died: nothing is measured")
         return used
 
 

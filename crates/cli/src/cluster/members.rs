@@ -40,11 +40,21 @@ struct Planning<'a> {
     members: Vec<Member>,
 }
 
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+/// Of a session whose client does not say: as many as can be worked on at once. Each more is a message more for every
+/// fragment.
+fn shards(workers: u32, cores: u32) -> u32 {
+    workers.min(cores).clamp(2, 64)
+}
+
 impl Planning<'_> {
     fn gateway(&mut self, number: u32) {
         let listen = format!("{HERE}:{}", u32::from(self.args.port) + number - 1);
         let (sessions, grace) = (self.args.sessions.to_string(), self.args.grace.to_string());
-        let shards = self.args.workers.clamp(2, 64).to_string();
+        let shards = shards(self.args.workers, cores()).to_string();
         let tokens = self.args.tokens.as_ref().map(|tokens| tokens.display().to_string());
         let mut more = vec!["--listen", &listen, "--sessions", &sessions, "--grace", &grace];
         more.extend(["--shards", &shards]);
@@ -55,8 +65,7 @@ impl Planning<'_> {
     }
 
     fn worker(&mut self, number: u32) {
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let threads = self.args.threads.unwrap_or((cores as u32 / self.args.workers).max(1));
+        let threads = self.args.threads.unwrap_or((cores() / self.args.workers).max(1));
         self.add(Role::Worker, number, &["--threads", &threads.to_string()], None);
     }
 

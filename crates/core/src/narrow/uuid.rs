@@ -63,8 +63,14 @@ fn is_digit(digit: u8) -> bool {
 }
 
 fn written(uuid: &[u8; BYTES]) -> [u8; TEXT_BYTES] {
-    let digit = |value: u8| if value < 10 { value + b'0' } else { value - 10 + b'a' };
-    let digits: [u8; 2 * BYTES] = from_fn(|at| digit(uuid[at / 2] >> (4 * (1 - at % 2)) & 0xf));
+    let mut digits = [0; 2 * BYTES];
+    for (at, byte) in uuid.iter().enumerate() {
+        digits[2 * at] = byte >> 4;
+        digits[2 * at + 1] = byte & 0xf;
+    }
+    for digit in &mut digits {
+        *digit += if *digit < 10 { b'0' } else { b'a' - 10 };
+    }
     let mut text = [b'-'; TEXT_BYTES];
     for (to, from) in GROUPS {
         text[to..to + GROUP].copy_from_slice(&digits[from..from + GROUP]);
