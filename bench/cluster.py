@@ -121,7 +121,7 @@ def page(measured, session, rounds):
         *(one.row_of_time() for one in measured),
         "",
         "Most of it is bytes: what is uploaded crosses a gateway and the broker, and is on disk, before it is",
-        "acknowledged. Movies uploads the most for each byte of its files: casts are long texts.",
+        "acknowledged. Where texts are asked for (reviews, casts), they are most of it.",
         "",
         "Seconds of CPU, where it goes:",
         "",
