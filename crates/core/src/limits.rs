@@ -143,7 +143,7 @@ pub const STORE_DIRECTORIES_MAX: usize = 4096;
 /// them in each queue are little memory.
 pub const CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20;
 
-/// Bytes of rows for which a fragment on a cluster is worth its way: some 2 MiB when it is packed.
+/// Bytes of rows for which a fragment on a cluster is worth its way: one or two megabytes when it is packed.
 pub const CLUSTER_FRAGMENT_BYTES: usize = 8 << 20;
 
 /// Bytes of rows that a client joins into one fragment at most: well below what a message may hold, packed or not.
@@ -154,6 +154,9 @@ pub const GATHER_CSV_BYTES_MAX: u64 = 16 << 20;
 
 /// Fragments that a table has at least, if it has so many chunks: work for many.
 pub const TABLE_FRAGMENTS_MIN: u64 = 64;
+
+/// Bytes of what a client says beside the rows of a fragment: its number, and of each column how it is narrow.
+pub const PUT_METADATA_BYTES_MAX: usize = 1 << 20;
 
 /// Fragments of a table that a client has sent and that are not yet safe.
 pub const PUT_WINDOW_FRAGMENTS: usize = 16;

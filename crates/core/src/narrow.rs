@@ -68,7 +68,8 @@ pub fn widen(batch: RecordBatch, narrowing: &Narrowing) -> Result<RecordBatch, A
         fields.push(of_type(field, wide.data_type().clone()));
         columns.push(wide);
     }
-    with_columns(Schema::new(fields), columns, batch.num_rows())
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    with_columns(schema, columns, batch.num_rows())
 }
 
 impl Narrowing {
@@ -95,7 +96,8 @@ impl Narrowing {
                 Err(ArrowError::SchemaError(reason))
             }
         });
-        Ok(Schema::new(fields.collect::<Result<Vec<_>, _>>()?))
+        let fields = fields.collect::<Result<Vec<_>, _>>()?;
+        Ok(Schema::new_with_metadata(fields, wide.metadata().clone()))
     }
 
     /// The memory that its columns will take when so many rows of them are as they were.
@@ -148,7 +150,7 @@ fn narrow_column(column: &ArrayRef) -> Option<(Narrow, ArrayRef)> {
 }
 
 fn of_type(field: &Field, data_type: DataType) -> Field {
-    Field::new(field.name(), data_type, field.is_nullable())
+    field.clone().with_data_type(data_type)
 }
 
 fn with_columns(

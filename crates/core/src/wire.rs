@@ -108,8 +108,7 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     let (header, mut rest) = unframe(body)?;
     Ok(match header {
         Header::Table { table, number, rows_bytes, narrow } => {
-            let batch = take(&mut rest, rows_bytes).and_then(one_batch);
-            let batch = batch.and_then(|batch| widened(batch, &narrow));
+            let batch = take(&mut rest, rows_bytes).and_then(|rows| widened(rows, &narrow));
             let of_fragment = |error| Error::Fragment { table, number, error: Box::new(error) };
             Message::Table(TableFragment { table, number, batch: batch.map_err(of_fragment)? })
         }
@@ -134,10 +133,9 @@ pub fn encode_table(
     frame(&Header::Table { table, number, rows_bytes, narrow: narrow.clone() }, rows)
 }
 
-fn widened(batch: RecordBatch, narrow: &Narrowing) -> Result<RecordBatch, Error> {
-    let wide_bytes = narrow.wide_bytes(batch.num_rows() as u64);
-    check_memory(wide_bytes.saturating_add(rows_bytes(&batch) as u64))?;
-    Ok(narrow::widen(batch, narrow)?)
+fn widened(rows: Bytes, narrow: &Narrowing) -> Result<RecordBatch, Error> {
+    check_memory(shape(&rows)?.widened_bytes(narrow))?;
+    Ok(narrow::widen(one_batch(rows)?, narrow)?)
 }
 
 fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {

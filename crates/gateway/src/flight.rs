@@ -204,7 +204,7 @@ impl Flight {
             let table = Arc::clone(&table);
             async move {
                 let FlightData { app_metadata, data_header, data_body, .. } = message?;
-                let put: PutBatch = parsed("the number of a batch", &app_metadata)?;
+                let put: PutBatch = parsed("the metadata of a batch", bounded(&app_metadata)?)?;
                 table.put(put, EncodedBatch { header: data_header, body: data_body }).await
             }
         });
@@ -296,6 +296,14 @@ fn schema_of(first: &FlightData) -> Result<Schema, Error> {
 
 fn parsed<T: DeserializeOwned>(what: &'static str, body: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(body).map_err(|error| bad(what, error.to_string()))
+}
+
+/// What is parsed takes far more memory than its text.
+fn bounded(metadata: &Bytes) -> Result<&[u8], Error> {
+    match metadata.len() > limits::PUT_METADATA_BYTES_MAX {
+        true => Err(bad("the metadata of a batch", format!("{} bytes of it", metadata.len()))),
+        false => Ok(metadata),
+    }
 }
 
 fn json(answer: &impl Serialize) -> Bytes {

@@ -15,9 +15,6 @@ use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
 
-/// Room for the header that the broker's message puts before the rows.
-const HEADER_BYTES_MAX: usize = 1 << 10;
-
 /// What tells a message of an IPC stream from what older versions wrote, and ends a stream if its
 /// length is none.
 const CONTINUATION: u32 = u32::MAX;
@@ -64,13 +61,13 @@ impl TableStream {
         let schema = self.schema(&narrow).map_err(|error| self.bad(number, error.to_string()))?;
         let pieces = ipc_stream(schema, encoded);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
-        if rows_bytes + HEADER_BYTES_MAX > limits::WIRE_BYTES_MAX {
-            return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
-        }
         let _in_hand = wait_for(&self.open.put_memory, rows_bytes).await;
         let message = wire::encode_table(self.table, number, &narrow, &pieces);
         let message = message.map_err(|error| self.bad(number, error.to_string()))?;
         drop(pieces);
+        if message.len() > limits::WIRE_BYTES_MAX {
+            return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
+        }
         let checked = check(&message.slice(message.len() - rows_bytes..), &narrow);
         checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
@@ -106,8 +103,7 @@ fn check(rows: &Bytes, narrow: &Narrowing) -> Result<(), String> {
     if shape.batches != 1 {
         return Err(format!("{} batches instead of one", shape.batches));
     }
-    let memory_bytes = shape.memory_bytes.saturating_add(narrow.wide_bytes(shape.rows));
-    most("bytes of memory", memory_bytes, limits::BATCH_MEMORY_BYTES_MAX)?;
+    most("bytes of memory", shape.widened_bytes(narrow), limits::BATCH_MEMORY_BYTES_MAX)?;
     most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
 }
 

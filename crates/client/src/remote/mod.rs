@@ -41,7 +41,7 @@ pub use self::line::{Dial, Line};
 pub use self::refusal::Refusal;
 pub use self::settings::Settings;
 
-/// What a gateway adds to the rows of a fragment on their way: schema, numbers, names.
+/// What a gateway adds to a fragment on its way: schema, numbers, names.
 const ENVELOPE_BYTES_MAX: usize = 64 << 10;
 
 /// What ending a session may take of the time of whoever is done with it.
@@ -150,13 +150,13 @@ impl Remote {
             Error::Unfit { table: name.clone(), number, reason }
         };
         let (encoded, narrow) = flight::rows(batch, schema).map_err(unfit)?;
-        let bytes = encoded.data_header.len() + encoded.data_body.len();
+        let metadata = serde_json::to_vec(&PutBatch { number, narrow }).expect("plain data");
+        let bytes = encoded.data_header.len() + encoded.data_body.len() + metadata.len();
         let bytes_max = limits::WIRE_BYTES_MAX - ENVELOPE_BYTES_MAX;
         if bytes > bytes_max {
             let table = name.clone();
             return Err(Error::FragmentTooLarge { table, number, bytes, bytes_max });
         }
-        let metadata = serde_json::to_vec(&PutBatch { number, narrow }).expect("plain data");
         Ok(encoded.with_app_metadata(metadata))
     }
 

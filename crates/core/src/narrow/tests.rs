@@ -132,6 +132,8 @@ fn uuids_are_sent_as_their_bytes_and_other_texts_as_they_are() {
     assert_eq!(sent(texts(&[Some(uuid), None, Some(uuid)])), Some(Narrow::Uuid));
     let sliced = texts(&[Some("x"), Some(uuid), None]).slice(1, 2);
     assert_eq!(sent(Arc::new(sliced)), Some(Narrow::Uuid));
+    assert_eq!(sent(texts(&[None, None])), None, "they would be no narrower");
+    assert_eq!(sent(texts(&[])), None);
     let upper = uuid.to_uppercase();
     let bare = uuid.replace('-', "");
     let others = [&upper, &bare, &uuid[1..], "", "5b5d4b1f-a6c2-901d-fa2a+afaa9e0279ee"];
@@ -156,6 +158,16 @@ fn a_batch_says_which_of_its_columns_are_narrow() {
     let (same, none) = narrow(batch.project(&[0]).unwrap());
     assert_eq!(widen(same, &none).unwrap(), batch.project(&[0]).unwrap());
     assert!(none.is_empty());
+}
+
+#[test]
+fn what_else_a_schema_says_stays() {
+    let said = |what: &str| [("said".to_string(), what.to_string())].into();
+    let field = Field::new("n", DataType::Int64, false).with_metadata(said("of a column"));
+    let schema = Arc::new(Schema::new_with_metadata(vec![field], said("of all")));
+    let batch = RecordBatch::try_new(schema, vec![ints(&[1])]).unwrap();
+    let (narrowed, narrowing) = narrow(batch.clone());
+    assert_eq!(widen(narrowed, &narrowing).unwrap(), batch);
 }
 
 #[test]

@@ -20,9 +20,10 @@ pub const NARROW: DataType = DataType::FixedSizeBinary(BYTES as i32);
 /// The text and the view of it.
 pub const WIDE_BYTES: u64 = (TEXT_BYTES + size_of::<u128>()) as u64;
 
-/// If all of them are UUIDs.
+/// If there are some, and all of them are UUIDs.
 pub fn narrow(column: &ArrayRef) -> Option<ArrayRef> {
     let texts = column.as_string_view();
+    texts.iter().flatten().next().and_then(parse)?;
     let mut bytes = MutableBuffer::with_capacity(texts.len() * BYTES);
     for text in texts {
         bytes.extend_from_slice(&text.map_or(Some([0; BYTES]), parse)?);
@@ -34,12 +35,15 @@ pub fn narrow(column: &ArrayRef) -> Option<ArrayRef> {
 
 pub fn widen(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let uuids = column.as_fixed_size_binary();
-    let mut texts = Vec::with_capacity(uuids.len() * TEXT_BYTES);
-    let (uuids_bytes, _) = uuids.value_data().as_chunks();
-    for uuid in uuids_bytes {
-        texts.extend_from_slice(&written(uuid));
+    let mut texts = Vec::with_capacity((uuids.len() - uuids.null_count()) * TEXT_BYTES);
+    let (bytes, _) = uuids.value_data().as_chunks();
+    for (row, uuid) in bytes.iter().enumerate() {
+        if uuids.is_valid(row) {
+            texts.extend_from_slice(&written(uuid));
+        }
     }
-    let offsets = OffsetBuffer::from_repeated_length(TEXT_BYTES, uuids.len());
+    let lengths = (0..uuids.len()).map(|row| TEXT_BYTES * usize::from(uuids.is_valid(row)));
+    let offsets = OffsetBuffer::from_lengths(lengths);
     let texts = StringArray::try_new(offsets, Buffer::from_vec(texts), uuids.nulls().cloned())?;
     Ok(Arc::new(StringViewArray::from(&texts)))
 }

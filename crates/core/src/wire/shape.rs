@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::{Error, take};
 use crate::lz4;
+use crate::narrow::Narrowing;
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
@@ -15,6 +16,13 @@ pub struct Shape {
     pub batches: u64,
     pub rows: u64,
     pub memory_bytes: u64,
+}
+
+impl Shape {
+    /// The memory that its rows take, narrow ones and what they are widened to.
+    pub fn widened_bytes(&self, narrow: &Narrowing) -> u64 {
+        self.memory_bytes.saturating_add(narrow.wide_bytes(self.rows))
+    }
 }
 
 /// Looks at a stream without decoding it.

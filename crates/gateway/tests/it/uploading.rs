@@ -146,7 +146,7 @@ async fn garbage_is_refused_and_what_came_before_it_is_safe() {
     let (client, session) = opened(&cluster).await;
     let good = || put_messages(&session, 0, vec![(0, numbers([1])), (1, numbers(0..1000))]);
     type Damage<'a> = &'a dyn Fn(&mut FlightData);
-    let damages: [(&str, Damage<'_>); 9] = [
+    let damages: [(&str, Damage<'_>); 10] = [
         ("CDL-8006", &|message| message.data_header = "not a flatbuffer".into()),
         ("CDL-8006", &|message| message.data_header.clear()),
         ("CDL-8006", &|message| message.data_body.truncate(8)),
@@ -154,6 +154,10 @@ async fn garbage_is_refused_and_what_came_before_it_is_safe() {
         ("CDL-8004", &|message| message.app_metadata = "seven".into()),
         ("CDL-8004", &|message| message.app_metadata.clear()),
         ("CDL-8004", &|message| message.app_metadata = r#"{"number":1,"narrow":7}"#.into()),
+        ("CDL-8004", &|message| {
+            let many = ["null"; limits::PUT_METADATA_BYTES_MAX / 5].join(",");
+            message.app_metadata = format!(r#"{{"number":1,"narrow":[{many}]}}"#).into();
+        }),
         ("CDL-8006", &|message| message.app_metadata = r#"{"number":1,"narrow":["uuid"]}"#.into()),
         ("CDL-8006", &|message| {
             message.app_metadata = r#"{"number":1,"narrow":[null,null]}"#.into();
@@ -182,10 +186,19 @@ async fn garbage_is_refused_and_what_came_before_it_is_safe() {
 async fn a_batch_too_large_for_a_broker_is_refused() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
-    // Just below what gRPC lets through, and far above it.
-    for bytes in [limits::WIRE_BYTES_MAX - 1000, 2 * limits::WIRE_BYTES_MAX] {
-        let batch = numbers(0..bytes as i64 / 8);
-        let messages = put_messages(&session, 0, vec![(0, numbers([1])), (1, batch)]);
+    let messages = |rows: usize| {
+        put_messages(&session, 0, vec![(0, numbers([1])), (1, numbers(0..rows as i64))])
+    };
+    let carried_bytes = |messages: &[FlightData]| {
+        let FlightData { data_header, data_body, app_metadata, .. } = &messages[2];
+        data_header.len() + data_body.len() + app_metadata.len()
+    };
+    // Just below what gRPC lets through, with some bytes of its own, and far above it.
+    let below = limits::WIRE_BYTES_MAX - 64;
+    let mut candidates = (below / 8 - 100..).step_by(8);
+    let rows = candidates.find(|rows| carried_bytes(&messages(rows + 8)) > below).unwrap();
+    for rows in [rows, 2 * rows] {
+        let messages = messages(rows);
         let (_, ended) = put(&client, messages).await;
         let refusal = ended.unwrap_err();
         assert_eq!(code(&refusal), "CDL-8007", "{}", refusal.message());
