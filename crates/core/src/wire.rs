@@ -248,12 +248,12 @@ pub fn one_batch(stream: Bytes) -> Result<RecordBatch, Error> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::array::{ArrayRef, Int64Array, StringArray, StringViewBuilder};
 
     use super::*;
     use crate::ids::{Attempt, ShardId};
 
-    fn batch() -> RecordBatch {
+    pub(super) fn batch() -> RecordBatch {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|_| "same")));
         RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap()
@@ -340,6 +340,23 @@ mod tests {
         let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
         let error = decode(narrowed(RecordBatch::try_from_iter(columns).unwrap())).unwrap_err();
         assert!(error.to_string().contains("356515840 bytes"), "{error}");
+    }
+
+    #[test]
+    fn texts_that_share_their_bytes_take_them_once() {
+        let (text, rows) = ("x".repeat(1 << 10), 300_000);
+        let mut texts = StringViewBuilder::new();
+        let block = texts.append_block(Buffer::from(text.as_bytes()));
+        (0..rows).for_each(|_| texts.try_append_view(block, 0, 1 << 10).unwrap());
+        let texts: ArrayRef = Arc::new(texts.finish());
+        let batch = RecordBatch::try_from_iter([("t", texts)]).unwrap();
+        assert!(rows_bytes(&batch) > limits::BATCH_MEMORY_BYTES_MAX, "if they had their own");
+        let mut stream = StreamWriter::try_new(vec![], &batch.schema()).unwrap();
+        stream.write(&batch).unwrap();
+        let stream = stream.into_inner().unwrap().into();
+        let message = encode_table(TableId(1), 7, &Narrowing::default(), &[stream]).unwrap();
+        let decoded = decode(message).unwrap();
+        assert!(matches!(decoded, Message::Table(fragment) if fragment.batch.num_rows() == rows));
     }
 
     /// What gateways pass on unseen.

@@ -125,10 +125,25 @@ fn ipc_stream(schema: Bytes, EncodedBatch { header, body }: EncodedBatch) -> [By
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
     use arrow_flight::utils::batches_to_flight_data;
 
     use super::*;
+
+    #[test]
+    fn narrow_rows_are_counted_with_what_they_are_widened_to() {
+        let narrow = |columns: usize| -> Narrowing {
+            let steps = r#"{"steps":{"of":"int64","bits":8,"base":0,"step":1}}"#;
+            serde_json::from_str(&format!("[{}]", vec![steps; columns].join(","))).unwrap()
+        };
+        let zeros: ArrayRef = Arc::new(UInt8Array::from(vec![0; 1 << 20]));
+        let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let rows = wire::encode_batches(&[batch]).unwrap();
+        assert_eq!(check(&rows, &narrow(10)), Ok(()));
+        let refused = check(&rows, &narrow(20)).unwrap_err();
+        assert!(refused.starts_with("356515840 bytes of memory"), "{refused}");
+    }
 
     #[test]
     fn what_flight_carries_is_a_stream_again() {

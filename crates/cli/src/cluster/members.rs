@@ -103,3 +103,14 @@ fn free_ports(count: usize) -> Option<Vec<u16>> {
     let ports: Vec<u16> = candidates.into_iter().filter(is_free).take(count).collect();
     (ports.len() == count).then_some(ports)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_shards_than_workers_or_cores_but_two() {
+        assert_eq!([shards(4, 2), shards(8, 64), shards(64, 8)], [2, 8, 8]);
+        assert_eq!([shards(1, 1), shards(256, 256)], [2, 64]);
+    }
+}

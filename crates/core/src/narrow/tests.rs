@@ -1,7 +1,7 @@
 //! What is narrowed comes back as it was.
 
 use arrow::array::{
-    BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringViewArray,
+    AsArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringViewArray,
     TimestampMicrosecondArray, UInt64Array,
 };
 
@@ -132,6 +132,12 @@ fn uuids_are_sent_as_their_bytes_and_other_texts_as_they_are() {
     assert_eq!(sent(texts(&[Some(uuid), None, Some(uuid)])), Some(Narrow::Uuid));
     let sliced = texts(&[Some("x"), Some(uuid), None]).slice(1, 2);
     assert_eq!(sent(Arc::new(sliced)), Some(Narrow::Uuid));
+    let (few, narrowing) = narrow(
+        RecordBatch::try_from_iter([("c", texts(&[None, Some(uuid)]) as ArrayRef)]).unwrap(),
+    );
+    let few = widen(few, &narrowing).unwrap();
+    let bytes = few.column(0).as_string_view().data_buffers().iter().map(|b| b.len());
+    assert_eq!(bytes.sum::<usize>(), 36, "a null takes no text");
     assert_eq!(sent(texts(&[None, None])), None, "they would be no narrower");
     assert_eq!(sent(texts(&[])), None);
     let upper = uuid.to_uppercase();

@@ -93,18 +93,13 @@ fn malformed(what: &str) -> Error {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+    use arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
     use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 
+    use super::super::tests::batch;
     use super::super::{decode_batches, encode_batches};
     use super::*;
     use crate::limits;
-
-    fn batch() -> RecordBatch {
-        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
-        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|_| "same")));
-        RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap()
-    }
 
     #[test]
     fn a_buffer_that_claims_too_much_memory_is_refused_before_it_is_allocated() {
@@ -127,8 +122,10 @@ mod tests {
             StreamWriter::try_new_with_options(vec![], &batch.schema(), options).unwrap();
         writer.write(&batch).unwrap();
         let mut lying = writer.into_inner().unwrap();
-        let claim = (bytes as i64).to_le_bytes();
-        let at = lying.windows(8).position(|bytes| bytes == claim).unwrap();
+        // Not the same number among the offsets: what precedes a frame.
+        let frame = 0x184D_2204_u32.to_le_bytes();
+        let claim = [&(bytes as i64).to_le_bytes()[..], &frame].concat();
+        let at = lying.windows(claim.len()).position(|bytes| bytes == claim).unwrap();
         lying[at..at + 8].copy_from_slice(&4096_i64.to_le_bytes());
         assert!(matches!(decode_batches(lying.into()), Err(Error::TooLarge { .. })));
     }
