@@ -8,18 +8,27 @@
 //!       from stage s1
 //! ```
 //!
-//! A row may be said early if nothing that is still to come can take it back or change it:
+//! **A row said early is a row of the final answer, with its final values**, because:
 //!
-//! - the condition can only become true: a count or a maximum above a constant, a minimum below one,
-//!   alone or together with conditions on the group's keys;
-//! - the aggregates themselves are not in the answer, for they go on changing: only the keys pass;
-//! - on the way to the client there are only projections, filters, and inner and semi joins, whose
-//!   other inputs are complete; no ORDER BY, no LIMIT.
+//! 1. the stage reads the growing input at one place of its plan, and every other input is complete; so nothing
+//!    that its plan reads can change any more but the growing input *G*, of which more comes and none goes;
+//! 2. above *G* stands a final aggregate, which has one row for each group, and above that a condition that can
+//!    only become true as *G* grows: a count or a maximum above a constant, a minimum below one, alone or together
+//!    with conditions on the group's keys. So the groups that pass form a set that only grows;
+//! 3. of these groups only the keys pass on, and keys do not change. (Floats are no such keys, nor fit for a minimum
+//!    or a maximum here: -0.0 is the same group as 0.0, and which of them it shows, like what a NaN does to a
+//!    maximum, depends on what came first.)
+//! 4. what is between there and the client gives more rows for more rows, and never takes one back: projections,
+//!    filters, inner and semi joins, without any LIMIT, and without ORDER BY.
+//!
+//! So whatever the plan gives on a part of *G* it gives on all of *G*, as often or more often: what has been said is
+//! a part of the answer, and the difference is what is left to say.
 
 use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use arrow::datatypes::DataType;
 use caudal_core::{QueryId, StageId};
 use datafusion::common::JoinType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -36,7 +45,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use crate::cut::Cutter;
 use crate::leaf::{Leaf, LeafExec};
 use crate::region::Region;
-use crate::stage::Output;
+use crate::stage::{Output, leaves};
 
 /// How a stage answers early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +65,17 @@ pub fn answers_while_tables_arrive(plan: &Arc<dyn ExecutionPlan>) -> bool {
 
 pub fn find(plan: &Arc<dyn ExecutionPlan>, output: &Output) -> Option<Early> {
     let Output::Result(_) = output else { return None };
-    growing_input(plan).map(|growing| Early { growing })
+    let growing = growing_input(plan)?;
+    // Another place that reads it would see it unfinished, too: a count that still grows, say.
+    let readers = leaves(plan).into_iter().filter(|leaf| *leaf == Leaf::Stage(growing)).count();
+    (readers == 1).then_some(Early { growing })
 }
 
 fn growing_input(plan: &Arc<dyn ExecutionPlan>) -> Option<StageId> {
+    // A LIMIT may have become part of any operator.
+    if plan.fetch().is_some() {
+        return None;
+    }
     let node = plan.as_ref() as &dyn Any;
     if let Some(filter) = node.downcast_ref::<FilterExec>() {
         return having(filter).or_else(|| growing_input(filter.input()));
@@ -85,7 +101,7 @@ fn having(filter: &FilterExec) -> Option<StageId> {
 /// `ProjectionExec(keys)` over such a filter without a projection of its own.
 fn having_below_projection(projection: &ProjectionExec) -> Option<StageId> {
     let filter = (projection.input().as_ref() as &dyn Any).downcast_ref::<FilterExec>()?;
-    if filter.projection().is_some() {
+    if filter.projection().is_some() || filter.fetch().is_some() {
         return None;
     }
     let used: HashSet<usize> =
@@ -96,11 +112,15 @@ fn having_below_projection(projection: &ProjectionExec) -> Option<StageId> {
 /// The input of the aggregate below, if the filter can only become true and only keys pass it.
 fn growing_having(filter: &FilterExec, kept: Vec<usize>) -> Option<StageId> {
     let aggregate = (filter.input().as_ref() as &dyn Any).downcast_ref::<AggregateExec>()?;
-    if !matches!(aggregate.mode(), AggregateMode::Final | AggregateMode::FinalPartitioned) {
+    let is_final =
+        matches!(aggregate.mode(), AggregateMode::Final | AggregateMode::FinalPartitioned);
+    if !is_final || aggregate.limit_options().is_some() {
         return None;
     }
     let keys = aggregate.group_expr().expr().len();
-    let only_keys_pass = keys > 0 && kept.iter().all(|column| *column < keys);
+    let types = aggregate.schema();
+    let keys_stay = (0..keys).all(|key| has_one_form(types.field(key).data_type()));
+    let only_keys_pass = keys > 0 && keys_stay && kept.iter().all(|column| *column < keys);
     let monotone = split_conjunction(filter.predicate()).into_iter().all(|condition| {
         is_on_keys(condition, keys) || only_becomes_true(condition, aggregate, keys)
     });
@@ -137,11 +157,30 @@ fn only_becomes_true(
     let Some(value) = column.checked_sub(keys).and_then(|at| aggregate.aggr_expr().get(at)) else {
         return false;
     };
+    let is_ordered = has_one_form(value.field().data_type());
     match value.fun().name() {
-        "count" | "max" => matches!(operator, Operator::Gt | Operator::GtEq),
-        "min" => matches!(operator, Operator::Lt | Operator::LtEq),
+        "count" => matches!(operator, Operator::Gt | Operator::GtEq),
+        "max" => is_ordered && matches!(operator, Operator::Gt | Operator::GtEq),
+        "min" => is_ordered && matches!(operator, Operator::Lt | Operator::LtEq),
         _ => false,
     }
+}
+
+/// Whether equal values of the type are the same to the last bit, and any two of them are in order.
+fn has_one_form(data_type: &DataType) -> bool {
+    data_type.is_integer()
+        || data_type.is_decimal()
+        || data_type.is_string()
+        || data_type.is_binary()
+        || matches!(
+            data_type,
+            DataType::Boolean
+                | DataType::Date32
+                | DataType::Date64
+                | DataType::Time32(_)
+                | DataType::Time64(_)
+                | DataType::Timestamp(_, _)
+        )
 }
 
 fn value_column(expression: &Arc<dyn PhysicalExpr>) -> Option<usize> {
