@@ -15,8 +15,8 @@ use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::spill_file::SpillFile;
-use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics};
+use datafusion::physical_plan::{ExecutionPlan, SpillManager};
 
 use crate::engine::Engine;
 use crate::merge::Merge;
@@ -159,7 +159,7 @@ impl Gathered {
         self.rows
     }
 
-    pub fn source(&self) -> SourceExec {
-        SourceExec::new(Arc::clone(&self.schema), self.batches.clone(), self.spilled.clone())
+    pub fn source(&self, leaf: &Arc<dyn ExecutionPlan>) -> SourceExec {
+        SourceExec::new(leaf, self.batches.clone(), self.spilled.clone())
     }
 }

@@ -63,7 +63,7 @@ impl Engine {
                 }
                 _ => vec![],
             };
-            Ok(SourceExec::new(plan.schema(), batches, vec![]))
+            Ok(SourceExec::new(plan, batches, vec![]))
         })?;
         Ok(collect(plan, &self.context).await?)
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use caudal_core::StageId;
 use caudal_planner::SessionPlan;
-use caudal_planner::fingerprint::text_of;
+use caudal_planner::identity::Identity;
 use caudal_planner::leaf::{Leaf, LeafExec};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
@@ -41,7 +41,7 @@ impl Merge {
     ) -> Result<Vec<RecordBatch>> {
         let mut batches = Some(batches);
         let plan = bind(&self.plan, &mut |_, leaf| {
-            Ok(SourceExec::new(leaf.schema(), batches.take().unwrap_or_default(), vec![]))
+            Ok(SourceExec::new(leaf, batches.take().unwrap_or_default(), vec![]))
         })?;
         collect(plan, &engine.context).await
     }
@@ -55,13 +55,22 @@ pub fn find_all(plan: &SessionPlan) -> HashMap<StageId, Merge> {
         for reader in plan.stages.iter().filter(|stage| stage.inputs.contains(&input)) {
             collect_merges(&reader.plan, input, &mut found);
         }
-        let mut texts: Vec<_> = found.iter().map(|merge| merge.as_ref().map(text_of)).collect();
-        texts.dedup();
-        if let ([Some(_)], Some(Some(plan))) = (texts.as_slice(), found.into_iter().next()) {
+        if let Some(plan) = the_same(found) {
             merges.insert(input, Merge { plan });
         }
     }
     merges
+}
+
+/// What all of them are, if they are the same.
+fn the_same(found: Vec<Option<Arc<dyn ExecutionPlan>>>) -> Option<Arc<dyn ExecutionPlan>> {
+    let mut found = found.into_iter();
+    let first = found.next()??;
+    let identity = Identity::of(&first);
+    let is_first = |other: Option<Arc<dyn ExecutionPlan>>| {
+        other.is_some_and(|other| Identity::of(&other).is(&identity))
+    };
+    found.all(is_first).then_some(first)
 }
 
 /// Stages whose batches have to stay apart: DataFusion 55 merges only the first row of a batch of

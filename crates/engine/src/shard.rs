@@ -199,10 +199,10 @@ impl Shard {
     }
 
     fn bind_gathered(&self, stage: &Stage) -> Result<Arc<dyn ExecutionPlan>, Error> {
-        Ok(bind(&stage.plan, &mut |leaf, _| match leaf {
+        Ok(bind(&stage.plan, &mut |leaf, plan| match leaf {
             Leaf::Stage(input) => Ok(match self.inputs.get(input) {
-                Some(gathered) => gathered.source(),
-                None => Gathered::new(&self.engine, *input).source(),
+                Some(gathered) => gathered.source(plan),
+                None => Gathered::new(&self.engine, *input).source(plan),
             }),
             Leaf::Table { name, .. } => {
                 datafusion::common::internal_err!("table {name} is read by a shard")

@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{ColumnStatistics, Statistics};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -28,9 +27,14 @@ pub struct SourceExec {
 }
 
 impl SourceExec {
-    pub fn new(schema: SchemaRef, batches: Vec<RecordBatch>, spilled: Vec<Spilled>) -> Self {
+    /// The data of a leaf, of which all is true that was planned with.
+    pub fn new(
+        leaf: &Arc<dyn ExecutionPlan>,
+        batches: Vec<RecordBatch>,
+        spilled: Vec<Spilled>,
+    ) -> Self {
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
+            leaf.properties().eq_properties.clone(),
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
             Boundedness::Bounded,

@@ -1,6 +1,7 @@
 //! What tests compare with: random tables and queries, TPC-H, and what makes two answers the same.
 
 mod compare;
+pub mod lookalikes;
 pub mod random_sql;
 pub mod tpch;
 

@@ -8,9 +8,8 @@
 //! ```
 //!
 //! Bottom up, so that the leaves of a stage already carry the final numbers of the stages they
-//! read: two stages, of whichever queries, are equal exactly if their texts are.
+//! read: two stages, of whichever queries, are one if their plans are [the same](crate::identity).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use caudal_core::{QueryId, StageId};
@@ -18,15 +17,14 @@ use datafusion::error::Result;
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::exchange::{Distribution, ExchangeExec};
-use crate::fingerprint::text_of;
-use crate::leaf::{Leaf, LeafExec};
+use crate::identity::Identity;
+use crate::leaf::LeafExec;
 use crate::region::{Region, region_of, with_children};
 
 /// The stages of a session while its queries are added one by one.
 #[derive(Default)]
 pub struct Cutter {
     pub stages: Vec<CutStage>,
-    by_text: HashMap<String, StageId>,
 }
 
 /// A stage before it is known who reads it.
@@ -36,14 +34,17 @@ pub struct CutStage {
     /// None: to the client, as the answer of a query.
     pub distribution: Option<Distribution>,
     pub queries: Vec<QueryId>,
-    pub text: String,
+    /// Of the plan together with the exchange that it ends in.
+    pub identity: Identity,
 }
 
 impl Cutter {
     /// Cuts a query's plan; the result is the stage that answers the query.
     pub fn add(&mut self, query: QueryId, plan: Arc<dyn ExecutionPlan>) -> Result<StageId> {
-        let root = self.cut(query, plan)?;
-        Ok(self.intern(query, root, None))
+        let plan = self.cut(query, plan)?;
+        let identity = Identity::of(&plan);
+        let stage = CutStage::new(query, plan, None, identity);
+        Ok(self.push(stage))
     }
 
     fn cut(
@@ -54,36 +55,44 @@ impl Cutter {
         let children = plan.children().into_iter().map(|child| self.cut(query, Arc::clone(child)));
         let plan = with_children(Arc::clone(&plan), children.collect::<Result<_>>()?)?;
         let Some(exchange) = ExchangeExec::at(&plan) else { return Ok(plan) };
-        let input = Arc::clone(&exchange.input);
-        let stage = self.intern(query, input, Some(exchange.distribution.clone()));
-        let leaf =
-            LeafExec::new(Leaf::Stage(stage), plan.schema(), exchange.distribution.partitioning());
-        Ok(Arc::new(leaf))
+        let stage = self.intern(query, &plan, exchange);
+        Ok(Arc::new(LeafExec::of_stage(stage, exchange)))
     }
 
-    /// The stage for this plan: an equal one that is there already, or a new one.
+    /// The stage that ends in this exchange: the same one that is there already, or a new one.
     fn intern(
         &mut self,
         query: QueryId,
-        plan: Arc<dyn ExecutionPlan>,
-        distribution: Option<Distribution>,
+        plan: &Arc<dyn ExecutionPlan>,
+        exchange: &ExchangeExec,
     ) -> StageId {
-        let destination = match &distribution {
-            Some(distribution) => distribution.to_string(),
-            None => format!("answers {query}"),
-        };
-        let text = format!("{destination}\n{}", text_of(&plan));
-        if let Some(known) = self.by_text.get(&text) {
-            let queries = &mut self.stages[known.index()].queries;
+        let identity = Identity::of(plan);
+        let known = self.stages.iter().position(|stage| stage.identity.is(&identity));
+        if let Some(known) = known {
+            let queries = &mut self.stages[known].queries;
             if !queries.contains(&query) {
                 queries.push(query);
             }
-            return *known;
+            return known.into();
         }
-        let id = StageId::from(self.stages.len());
+        let (input, to) = (Arc::clone(&exchange.input), exchange.distribution.clone());
+        self.push(CutStage::new(query, input, Some(to), identity))
+    }
+
+    fn push(&mut self, stage: CutStage) -> StageId {
+        self.stages.push(stage);
+        StageId::from(self.stages.len() - 1)
+    }
+}
+
+impl CutStage {
+    fn new(
+        query: QueryId,
+        plan: Arc<dyn ExecutionPlan>,
+        distribution: Option<Distribution>,
+        identity: Identity,
+    ) -> Self {
         let region = region_of(&plan);
-        self.by_text.insert(text.clone(), id);
-        self.stages.push(CutStage { plan, region, distribution, queries: vec![query], text });
-        id
+        Self { plan, region, distribution, queries: vec![query], identity }
     }
 }

@@ -51,6 +51,15 @@ impl fmt::Display for Distribution {
     }
 }
 
+/// What is known of the rows on both sides of an exchange: columns that are equal, or constant, stay so. Operators
+/// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). Their order is lost.
+fn what_stays_true(input: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
+    let mut known = input.properties().eq_properties.clone();
+    known.clear_orderings();
+    known.clear_per_partition_constants();
+    known
+}
+
 #[derive(Debug)]
 pub struct ExchangeExec {
     pub input: Arc<dyn ExecutionPlan>,
@@ -61,7 +70,7 @@ pub struct ExchangeExec {
 impl ExchangeExec {
     pub fn new(input: Arc<dyn ExecutionPlan>, distribution: Distribution) -> Self {
         let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
+            what_stays_true(&input),
             distribution.partitioning(),
             EmissionType::Incremental,
             Boundedness::Bounded,

@@ -1,8 +1,7 @@
-//! What a plan is, as text that is the same in every process.
+//! A session's plan in one number, the same in every process.
 //!
-//! Two stages with the same text are one stage; the hash of all the texts is the session's
-//! fingerprint. DataFusion's own display leaves out the types of literals and columns (`1` may be a
-//! number or a text), so they are added.
+//! It is made of all there is to [tell](crate::identity) stages apart: their bytes, and a text. DataFusion's own
+//! display leaves out the types of literals and columns (`1` may be a number or a text), so they are added.
 
 use std::any::Any;
 use std::fmt::{self, Write};
@@ -12,7 +11,9 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::cut::CutStage;
 
 /// A complete description of a plan, one operator a line.
 pub fn text_of(plan: &Arc<dyn ExecutionPlan>) -> String {
@@ -21,8 +22,23 @@ pub fn text_of(plan: &Arc<dyn ExecutionPlan>) -> String {
     text
 }
 
-pub fn hash_of(text: &str) -> u128 {
-    xxh3_128(text.as_bytes())
+/// The fingerprint of a session that is divided over so many shards.
+pub fn fingerprint_of(shards: usize, stages: &[CutStage]) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&shards.to_le_bytes());
+    for stage in stages {
+        let destination = match stage.distribution {
+            Some(_) => None,
+            // In the identity of any other stage it is part of the plan.
+            None => Some(stage.queries[0]),
+        };
+        hash.update(format!("{destination:?}").as_bytes());
+        for part in stage.identity.digest() {
+            hash.update(&part.len().to_le_bytes());
+            hash.update(part);
+        }
+    }
+    hash.digest128()
 }
 
 fn write_node(plan: &Arc<dyn ExecutionPlan>, depth: usize, text: &mut String) -> fmt::Result {

@@ -19,6 +19,8 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
+use crate::exchange::ExchangeExec;
+
 /// Partitions that DataFusion believes a table or a hash exchange has. More than one, or it would
 /// plan aggregates that cannot be split; how many shards there are is not the plan's business.
 pub const PLANNED_PARTITIONS: usize = 2;
@@ -39,8 +41,18 @@ pub struct LeafExec {
 
 impl LeafExec {
     pub fn new(leaf: Leaf, schema: SchemaRef, partitioning: Partitioning) -> Self {
+        Self::knowing(leaf, EquivalenceProperties::new(schema), partitioning)
+    }
+
+    /// What a stage sends through the exchange that it ends in.
+    pub fn of_stage(stage: StageId, exchange: &ExchangeExec) -> Self {
+        let PlanProperties { eq_properties, partitioning, .. } = exchange.properties().as_ref();
+        Self::knowing(Leaf::Stage(stage), eq_properties.clone(), partitioning.clone())
+    }
+
+    fn knowing(leaf: Leaf, known: EquivalenceProperties, partitioning: Partitioning) -> Self {
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
+            known,
             partitioning,
             EmissionType::Incremental,
             Boundedness::Bounded,

@@ -15,6 +15,7 @@
 //! arrives at the same stages: the [`fingerprint`] says so.
 
 pub mod align;
+pub mod codec;
 pub mod cut;
 pub mod describe;
 mod diagnose;
@@ -23,6 +24,7 @@ pub mod error;
 pub mod exchange;
 pub mod exchanges;
 pub mod fingerprint;
+pub mod identity;
 pub mod joins;
 pub mod leaf;
 mod manifest;

@@ -12,7 +12,7 @@ use crate::align::align;
 use crate::cut::{CutStage, Cutter};
 use crate::error::Error;
 use crate::exchanges::make_exchanges_explicit;
-use crate::fingerprint::hash_of;
+use crate::fingerprint::fingerprint_of;
 use crate::leaf::Leaf;
 use crate::region::Region;
 use crate::spec::{QuerySpec, SessionSpec, TableSpec, row_field};
@@ -142,8 +142,7 @@ fn check_bounds(spec: &SessionSpec) -> Result<(), Error> {
 
 fn assemble(spec: &SessionSpec, cut: Vec<CutStage>, queries: Vec<QueryPlan>) -> SessionPlan {
     let placements = place(&cut, spec.shards);
-    let text: Vec<&str> = cut.iter().map(|stage| stage.text.as_str()).collect();
-    let fingerprint = hash_of(&format!("{} shards\n{}", spec.shards, text.join("\n")));
+    let fingerprint = fingerprint_of(spec.shards, &cut);
     let inputs: Vec<_> = cut.iter().map(inputs_of).collect();
     let mut stages = vec![];
     for (index, stage) in cut.into_iter().enumerate() {

@@ -8,6 +8,7 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_core::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
 use caudal_core::{SessionId, schema as core_schema};
+use caudal_oracle::lookalikes::KINDS;
 use caudal_oracle::random_sql;
 use caudal_planner::{ROW_COLUMN, SessionSpec};
 
@@ -39,11 +40,16 @@ pub struct Query {
 /// Different workloads of random tables and queries.
 const RANDOM_WORKLOADS: u64 = 97;
 const RANDOM_QUERIES: usize = 3;
+const ALIKE_WORKLOADS: u64 = 23;
 
-/// The workload of a number: most are random, every tenth is a suite, every twentieth TPC-H.
+/// The workload of a number: most are random, every tenth is a suite, every twentieth TPC-H, and every twentieth
+/// asks what is easily taken for something else.
 pub fn of(number: u64) -> Arc<Workload> {
     match number % 20 {
         3 | 13 => kept(format!("suite-{}", number / 10 % 4), |_| files::suite(number / 10 % 4)),
+        17 => kept(format!("alike-{}", number / 20 % ALIKE_WORKLOADS), |name| {
+            alike(name, number / 20 % ALIKE_WORKLOADS)
+        }),
         7 => kept(format!("tpch-{}", number / 20 % 4), |_| files::tpch(number / 20 % 4)),
         _ => kept(format!("random-{}", number % RANDOM_WORKLOADS), |name| {
             random(name, number % RANDOM_WORKLOADS)
@@ -74,6 +80,32 @@ fn random(name: String, number: u64) -> Workload {
         asked.push((entry, ordered));
     }
     Workload::new(name, tables, asked)
+}
+
+/// Look-alikes in one session, and next to them plans that take special care: a stage that is read twice where it
+/// could answer early, scalar subqueries, windows whose partitions are constant or equal to one another.
+fn alike(name: String, number: u64) -> Workload {
+    const CAREFUL: [&str; 6] = [
+        "WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT k, n FROM c WHERE k IN (SELECT k FROM c WHERE n > 1)",
+        "WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT x.k, y.n FROM c AS x JOIN c AS y ON x.k = y.k WHERE x.n > 2",
+        "SELECT k FROM t WHERE n > (SELECT avg(n) FROM u) AND m < (SELECT max(m) FROM u)",
+        "SELECT k, row_number() OVER (PARTITION BY k ORDER BY n, s, f, m, d) AS r FROM t WHERE k = 3",
+        "SELECT t.k, sum(u.n) OVER (PARTITION BY t.k, u.k) AS r FROM t JOIN u ON t.k = u.k",
+        "SELECT k, count(*) OVER (PARTITION BY k, n) AS r FROM t WHERE k = n",
+    ];
+    let mut rng = fastrand::Rng::with_seed(2000 + number);
+    let tables = random_sql::TABLES
+        .map(|name| Table { name: name.to_string(), rows: random_sql::rows(&mut rng) })
+        .into();
+    let mut alike = KINDS[rng.usize(..KINDS.len())].queries();
+    alike.truncate(4);
+    let careful = (0..2).map(|_| CAREFUL[rng.usize(..CAREFUL.len())].to_string());
+    let asked = alike
+        .into_iter()
+        .chain(careful)
+        .enumerate()
+        .map(|(at, sql)| (QueryEntry { name: format!("q{at}"), sql, params: vec![] }, false));
+    Workload::new(name, tables, asked.collect())
 }
 
 impl Workload {

@@ -12,6 +12,7 @@ mod frozen;
 mod garbage;
 mod harness;
 mod kills;
+mod lookalikes;
 mod partition;
 mod points;
 mod rabbit;

@@ -8,6 +8,7 @@ mod early;
 mod faults;
 mod fence;
 mod harness;
+mod lookalikes;
 mod memory;
 mod patience;
 mod random_sql;
