@@ -1,0 +1,90 @@
+"""Answers as multisets of rows; floats to 1e-9 relative, as everywhere in Caudal."""
+
+import datetime
+import math
+from decimal import Decimal
+
+TOLERANCE = 1e-9
+
+
+def plain(value):
+    """One value, whichever engine it came from."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, datetime.datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, datetime.date):
+        return datetime.datetime.combine(value, datetime.time())
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(item) for item in value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "replace")
+    return value
+
+
+def order_of(value):
+    """Sorts values of every type; floats that are nearly equal end up beside each other."""
+    if value is None:
+        return (0, 0)
+    if isinstance(value, (int, float, Decimal)):
+        if isinstance(value, float) and math.isnan(value):
+            return (2, 0)
+        return (1, float(value))
+    if isinstance(value, tuple):
+        return (5, tuple(order_of(item) for item in value))
+    return (3, str(value))
+
+
+def same(a, b):
+    if a is None or b is None:
+        return a is b
+    numbers = (int, float, Decimal)
+    if isinstance(a, numbers) and isinstance(b, numbers):
+        if not isinstance(a, float) and not isinstance(b, float):
+            return a == b
+        a, b = float(a), float(b)
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        return a == b or abs(a - b) <= TOLERANCE * max(abs(a), abs(b)) or max(abs(a), abs(b)) < 1e-12
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and a == b
+
+
+def same_rows(ours, theirs):
+    return len(ours) == len(theirs) and all(len(x) == len(y) and all(map(same, x, y)) for x, y in zip(ours, theirs))
+
+
+def difference(ours, theirs, ordered):
+    """None if the answers are equal, or else where they are not."""
+    ours = [tuple(map(plain, row)) for row in ours]
+    theirs = [tuple(map(plain, row)) for row in theirs]
+    if len(ours) != len(theirs):
+        return f"{len(ours)} rows, not {len(theirs)}"
+    if ordered:
+        return None if same_rows(ours, theirs) else "other rows, or another order"
+    key = lambda row: tuple(map(order_of, row))
+    ours, theirs = sorted(ours, key=key), sorted(theirs, key=key)
+    if same_rows(ours, theirs) or matched(ours, theirs):
+        return None
+    return "other rows"
+
+
+def matched(ours, theirs):
+    """Nearly equal floats may sort differently: pairs each row with one that is the same."""
+    if len(ours) > 20000:
+        return False
+    left = []
+    rest = list(theirs)
+    for row in ours:
+        for at in range(min(len(rest), 200)):
+            if same_rows([row], [rest[at]]):
+                del rest[at]
+                break
+        else:
+            left.append(row)
+    return not left and not rest
