@@ -15,8 +15,6 @@ def plain(value):
         return value.replace(tzinfo=None)
     if isinstance(value, datetime.date):
         return datetime.datetime.combine(value, datetime.time())
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, (list, tuple)):
@@ -46,10 +44,13 @@ def same(a, b):
     if isinstance(a, numbers) and isinstance(b, numbers):
         if not isinstance(a, float) and not isinstance(b, float):
             return a == b
+        # A decimal that another engine gives as a float has all the digits that its type has.
+        exact = next((value for value in (a, b) if isinstance(value, Decimal)), None)
+        last_digit = 10.0 ** exact.as_tuple().exponent if exact is not None else 0
         a, b = float(a), float(b)
         if math.isnan(a) or math.isnan(b):
             return math.isnan(a) and math.isnan(b)
-        return a == b or abs(a - b) <= TOLERANCE * max(abs(a), abs(b)) or max(abs(a), abs(b)) < 1e-12
+        return a == b or abs(a - b) <= max(TOLERANCE * max(abs(a), abs(b)), last_digit, 1e-12)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(same, a, b))
     return type(a) is type(b) and a == b

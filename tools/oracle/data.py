@@ -24,7 +24,7 @@ COLUMNS = {
 }
 WORDS = [
     "a", "b", "ab", "A", "abc", "lime", "Lime", "a%", "_b", "a longer text than twelve bytes",
-    "ñandú", "zz", "12", "-3", "007", "it's", 'say "so"', "x,y", "two words", "ß", "日本", "null", "NaN",
+    "ñandú", "zz", "12", "-3", "007", "it's", 'say "so"', "x,y", "two words", "é", "日本", "null", "NaN",
 ]  # fmt: skip
 BIG = [
     0, 1, -1, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**53, 2**53 + 1, 2**53 - 1, -(2**53) - 1, 2**31,

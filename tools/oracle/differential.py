@@ -97,10 +97,10 @@ class Report:
             print(f"-- {who}\n{caudal.show(rows)}")
         sys.stdout.flush()
 
-    def refusal(self, query, outcome):
+    def refusal(self, seed, number, query, outcome):
         self.counts["refused"] += 1
         self.codes[outcome.code] += 1
-        self.samples.setdefault(outcome.code, []).append((outcome.said, query.sql))
+        self.samples.setdefault(outcome.code, []).append((f"{seed.seed}/{number}: {outcome.said}", query.sql))
 
 
 def check_seed(number, report):
@@ -152,7 +152,7 @@ def judge(seed, report, asked, expected, outcomes, how="together"):
         elif how == "alone":
             report.counts["also alone"] += 1
         elif outcome.rows is None:
-            report.refusal(query, outcome)
+            report.refusal(seed, int(name[1:]), query, outcome)
         else:
             report.counts["equal"] += 1
             report.counts["equal to SQLite"] += len(answers) == 2

@@ -1,4 +1,6 @@
-"""A query that fails, made as small as it still fails: first its tape, then the rows of its tables."""
+"""A query that fails or is refused, made as small as it still does: first its tape, then the rows of its tables."""
+
+import re
 
 import tempfile
 
@@ -14,7 +16,8 @@ def shrink(number, which):
         seed = Seed(number, folder)
         query = seed.queries()[which]
         seed.close()
-    tables, query = smaller_tape(number, data.tables(number), query)
+    tables = data.tables(number)
+    query = smaller_tape(number, tables, query)
     if query is None:
         return 1
     tables = smaller_rows(number, tables, query)
@@ -23,7 +26,7 @@ def shrink(number, which):
 
 
 def fails(number, tables, query):
-    """Why it does, or None. Each try has its own files."""
+    """How it does, or None. Each try has its own files."""
     from differential import Refused, Seed, verdict
 
     with tempfile.TemporaryDirectory() as folder:
@@ -35,19 +38,23 @@ def fails(number, tables, query):
         finally:
             outcome = seed.ours({"q0": query})["q0"]
             seed.close()
-        return verdict(query, expected, outcome)
+        if outcome.code:
+            # The words, but not whose column it is about.
+            return re.sub(r"\W.*", "", outcome.code + re.sub(r"\W", "", outcome.said[:50]))
+        return "different" if verdict(query, expected, outcome) else None
 
 
 def smaller_tape(number, tables, query):
-    if not fails(number, tables, query):
+    how = fails(number, tables, query)
+    if not how:
         print(f"it does not fail alone\n{query.sql};")
-        return tables, None
+        return None
     tape, step = list(query.tape), max(1, len(query.tape) // 2)
 
     def attempt(candidate):
         nonlocal tape, query
         made = Grammar(Dice(0, candidate, wild=False), tables).statement()
-        if len(made.sql) < len(query.sql) and fails(number, tables, made):
+        if len(made.sql) < len(query.sql) and fails(number, tables, made) == how:
             tape, query = list(made.tape), made
             return True
         return False
@@ -60,10 +67,11 @@ def smaller_tape(number, tables, query):
             if not attempt(cut) and not attempt(zeroed):
                 at += step
         step //= 2
-    return tables, query
+    return query
 
 
 def smaller_rows(number, tables, query):
+    how = fails(number, tables, query)
     for at, table in enumerate(tables):
         step = max(1, len(table.rows) // 2)
         while step >= 1 and table.rows:
@@ -71,7 +79,7 @@ def smaller_rows(number, tables, query):
             while start < len(table.rows):
                 fewer = data.Table(table.name, table.columns, table.rows[:start] + table.rows[start + step :])
                 candidate = tables[:at] + [fewer] + tables[at + 1 :]
-                if fails(number, candidate, query):
+                if fails(number, candidate, query) == how:
                     table, tables = fewer, candidate
                 else:
                     start += step

@@ -35,9 +35,9 @@ def records(path):
         while lines and re.match(r"(onlyif|skipif|hash-threshold|halt|mode|require|foreach|loop|include)", lines[0]):
             skipped |= lines[0].startswith(("onlyif", "foreach", "loop"))
             lines.pop(0)
-        if not lines or skipped:
+        head, rest = (lines[0].split(), lines[1:]) if lines else ([], [])
+        if not head or skipped:
             continue
-        head, rest = lines[0].split(), lines[1:]
         if head[0] == "statement":
             yield "statement", "\n".join(rest), []
         elif head[0] == "query" and len(head) > 1 and head[1] != "error":
