@@ -59,7 +59,7 @@ class Aggregates:
             case "bool":
                 if self.portable or d.below(3) < 2:
                     return f"({self.aggregate('int', scope)} {d.among(['>', '=', '<='])} {d.between(0, 4)})"
-                call = self.rare(f"{d.among(['bool_and', 'bool_or'])}({part()})")
+                call = self.rare(f"{d.among(['bool_and', 'bool_or', 'min', 'max'])}({part()})")
             case "decimal":
                 call = f"{d.among(['sum', 'min', 'max'])}({part()})"
             case _:
@@ -74,8 +74,11 @@ class Aggregates:
     def joined(self, scope):
         """In the text's own order, so that ties are equal."""
         self.duckdb_only()
-        item = self.leaf(scope, "text")
-        return f"string_agg({item}, ',' ORDER BY {item})"
+        columns = self.of_type(scope, "text")
+        if not columns:
+            return f"max({self.literal('text')})"
+        item = self.dice.among(columns).sql
+        return f"string_agg({item}, ',' ORDER BY {item}{self.dice.among(['', ' DESC'])})"
 
     def statistic(self, part):
         """Its last digits depend on the order of the rows."""
@@ -125,6 +128,10 @@ class Aggregates:
         d = self.dice
         part = lambda wanted=ty: self.expression(scope, wanted, 1)
         over = lambda **how: f"OVER {named}" if named else f"OVER ({self.window(scope, **how)})"
+        if self.partitioned and d.one_in(2):
+            # A named window that says who belongs together; the order is added here.
+            order = self.order([column.sql for column in scope])
+            over = lambda **how: f"OVER ({self.partitioned} ORDER BY {order})"
         if ty in DUCKDB_ONLY:
             self.duckdb_only()
         if ty == "int":

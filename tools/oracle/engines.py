@@ -8,7 +8,7 @@ from decimal import Decimal
 import duckdb
 
 DUCKDB_TYPES = {"int": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "bool": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP"}
-SECONDS_MAX = 20
+SECONDS_MAX = 3
 
 
 class Refused(Exception):

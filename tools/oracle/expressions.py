@@ -76,6 +76,10 @@ class Expressions:
         if depth <= 0 or d.below(5) < 2:
             return self.leaf(scope, ty)
         general = d.below(9)
+        if general == 6 and d.one_in(4):
+            subject = self.comparable(scope)
+            whens = f" WHEN {self.literal(subject)} THEN {self.expression(scope, ty, depth - 1)}"
+            return f"CASE {self.leaf(scope, subject)}{whens} ELSE {self.leaf(scope, ty)} END"
         if general == 6:
             whens = "".join(
                 f" WHEN {self.predicate(scope, depth - 1)} THEN {self.expression(scope, ty, depth - 1)}"
@@ -146,6 +150,8 @@ class Expressions:
                     lambda: f"sign({part()})",
                     lambda: f"({part()} & {d.among([3, 6, 255])})",
                     lambda: f"({part()} | {d.among([3, 6, 255])})",
+                    lambda: f"({part('date')} - {part('date')})",
+                    lambda: f"{part('big')} {d.among(['+', '-', '*'])} 1",
                 ]
                 return d.among(choices)()
         return part()
@@ -278,13 +284,17 @@ class Expressions:
             case 3:
                 return f"{part()} {d.among(['', 'NOT '])}BETWEEN {self.leaf(scope, ty)} AND {self.leaf(scope, ty)}"
             case 4:
-                items = [self.literal(ty) for _ in range(d.between(1, 3))]
+                items = [self.literal(ty) if d.below(4) < 3 else self.leaf(scope, ty) for _ in range(d.between(1, 3))]
                 if d.one_in(5):
                     items.append("NULL")
                 return f"{part()} {d.among(['', 'NOT '])}IN ({', '.join(items)})"
             case 5:
                 pattern = d.among(["'%a%'", "'a%'", "'_b'", "'%e'", "'%'", "''", "'a_%'"])
-                return f"{self.expression(scope, 'text', depth - 1)} {d.among(['', 'NOT '])}LIKE {pattern}"
+                how = "LIKE"
+                if not self.portable and d.one_in(4):
+                    self.duckdb_only()
+                    how = "ILIKE"
+                return f"{self.expression(scope, 'text', depth - 1)} {d.among(['', 'NOT '])}{how} {pattern}"
             case 6:
                 return f"{part()} IS {d.among(['', 'NOT '])}DISTINCT FROM {self.leaf(scope, ty)}"
             case 7:

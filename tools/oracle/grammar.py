@@ -34,6 +34,8 @@ class Grammar(Expressions, Aggregates, Sources):
         self.ctes = {}
         self.aliases = 0
         self.subqueries = 2
+        # The name of a window that has a PARTITION BY only.
+        self.partitioned = None
         self.sqlite = not self.wild
         # Whether results that differ in their last digits would be compared with anything.
         self.inexact = False
@@ -141,8 +143,19 @@ class Grammar(Expressions, Aggregates, Sources):
         for ty in DUCKDB_ONLY.intersection(types):
             self.duckdb_only()
         shape = d.below(12)
+        if shape == 4 and d.one_in(4):
+            star = self.listed("", [self.expression(inner, ty, 1) for ty in types], source, where)
+            return f"SELECT * FROM ({star}) AS {self.alias()}", types
         if shape < 5:
             return self.listed("", [self.expression(inner, ty, 2) for ty in types], source, where), types
+        if shape == 5 and d.one_in(4) and not self.portable and scope and not any(c.bare for c in scope):
+            self.inexact = False
+            self.duckdb_only()
+            # The first row of each, in an order of all columns.
+            key = d.among(scope).sql
+            order = self.order([key, *(column.sql for column in scope if column.sql != key)])
+            items = [self.leaf(inner, ty) for ty in types]
+            return f"SELECT * FROM ({self.listed(f'DISTINCT ON ({key}) ', items, source, where)} ORDER BY {order}) AS {self.alias()}", types
         if shape == 5:
             self.inexact = False
             return self.listed("DISTINCT ", [self.expression(inner, ty, 1) for ty in types], source, where), types
@@ -175,13 +188,18 @@ class Grammar(Expressions, Aggregates, Sources):
             sets = d.among([f"ROLLUP ({listed})", f"CUBE ({listed})", f"GROUPING SETS (({listed}), ())", f"GROUPING SETS (({terms[0]}), ({listed}))"])
             clause = f" GROUP BY {sets}"
             nothing = {f"grouping({term})" for term in terms}
+        # Rows of several grouping sets have no keys that tell them apart.
+        self.plain_groups = not nothing
         items = [self.group_item(ty, keys, scope) for ty in types]
         if nothing and types[0] == "int" and d.one_in(2):
             items[0] = sorted(nothing)[0]
         having = ""
         if d.one_in(3):
+            limit = str(d.between(0, 4))
+            if d.one_in(5) and self.subqueries > 0:
+                limit = self.scalar_subquery([], "int")
             test = "count(*)" if d.below(2) == 0 else self.aggregate("int", scope)
-            having = f" HAVING {test} {d.among(['>', '<', '<>', '>=', '='])} {d.between(0, 4)}"
+            having = f" HAVING {test} {d.among(['>', '<', '<>', '>=', '='])} {limit}"
         return self.listed("", items, source, f"{where}{clause}{having}")
 
     def group_item(self, ty, keys, scope):
@@ -195,6 +213,10 @@ class Grammar(Expressions, Aggregates, Sources):
                 return f"({aggregate()} {d.among(['+', '-'])} {aggregate()})"
             case 5:
                 return f"CASE WHEN {aggregate('int')} > {d.between(0, 5)} THEN {aggregate()} ELSE {self.literal(ty)} END"
+            case 3 if ty in ("int", "float") and keys and self.plain_groups:
+                order = self.order([key.sql for key in keys])
+                frame = d.among(["", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"])
+                return f"{d.among(['sum', 'max', 'min'])}({aggregate('int')}) OVER (ORDER BY {order}{frame})"
             case 6 if ty in ("int", "float") and self.subqueries > 0:
                 return f"({aggregate()} + {self.scalar_subquery([], ty)})"
         return aggregate()
@@ -202,12 +224,23 @@ class Grammar(Expressions, Aggregates, Sources):
     def windowed(self, types, scope, source, where):
         d = self.dice
         named, window_clause = None, ""
-        if d.one_in(5):
+        which = d.below(8)
+        if which == 6:
             named = self.alias("w")
             window_clause = f" WINDOW {named} AS ({self.window(scope)})"
+        if which == 7:
+            self.partitioned = self.alias("w")
+            window_clause = f" WINDOW {self.partitioned} AS (PARTITION BY {self.counted(scope)})"
+            for column in scope:
+                if column.ty in DUCKDB_ONLY:
+                    self.duckdb_only()
         items = [
             self.window_function(ty, scope, named) if d.below(3) < 2 else self.expression(scope, ty, 1) for ty in types
         ]
+        self.partitioned = None
+        if d.one_in(6) and not self.portable:
+            self.duckdb_only()
+            window_clause += f" QUALIFY {self.window_function('int', scope)} <= {d.between(1, 4)}"
         return self.listed("", items, source, f"{where}{window_clause}")
 
     def scalar_subquery(self, scope, ty):
@@ -252,6 +285,13 @@ class Grammar(Expressions, Aggregates, Sources):
         if d.one_in(2):
             where = f" WHERE {self.correlation(inner, outer) if d.one_in(3) else self.predicate(inner, 1)}"
         subquery = f"(SELECT {item} FROM {source}{where})"
+        if d.one_in(6):
+            more, others = self.source(0)
+            subquery = f"(SELECT {item} FROM {source}{where} UNION SELECT {self.leaf(others, ty)} FROM {more})"
+        if shape == 2 and d.one_in(5):
+            other = self.comparable(inner)
+            pair = f"({left}, {self.leaf(scope, other)})"
+            return f"{pair} {d.among(['', 'NOT '])}IN (SELECT {item}, {self.leaf(inner, other)} FROM {source}{where})"
         if shape < 5:
             return f"{left} {d.among(['', 'NOT '])}IN {subquery}"
         self.duckdb_only()

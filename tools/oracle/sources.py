@@ -18,6 +18,17 @@ class Sources:
             if kind == ",":
                 # A comma binds less than a join: it comes last.
                 return f"{left}, {right}", scope + more
+            if kind == "CROSS JOIN" and d.one_in(3) and not self.portable:
+                # A derived table that names columns of the one before it.
+                self.duckdb_only()
+                base, inner = self.one_source(0)
+                alias = self.alias()
+                outer = [column for column in scope if not column.bare]
+                where = f" WHERE {self.correlation(inner, outer)}" if outer else ""
+                item = self.aggregate("int", inner) if d.below(2) == 0 else self.leaf(inner, "int")
+                left = f"{left} CROSS JOIN LATERAL (SELECT {item} AS c0 FROM {base}{where}) AS {alias}"
+                scope = scope + [Column(f"{alias}.c0", "int")]
+                continue
             if kind == "CROSS JOIN":
                 left, scope = f"{left} CROSS JOIN {right}", scope + more
                 continue
@@ -93,6 +104,10 @@ class Sources:
             self.duckdb_only()
             step = d.among(["", ", 2", ", 3"])
             return f"generate_series({d.between(0, 2)}, {d.between(3, 9)}{step}) AS {alias}(g)", named([("g", "int")])
+        if which == 5 and depth > 0 and d.one_in(4):
+            inner = self.alias("c")
+            body, types = self.body(0)
+            return f"(WITH {inner} AS ({body}) SELECT * FROM {inner}) AS {alias}", named([(f"c{n}", ty) for n, ty in enumerate(types)])
         name = d.among(sorted(self.tables))
         return f"{name} AS {alias}", named(self.tables[name])
 
