@@ -108,7 +108,8 @@ pub struct QueryArgs {
     /// A table: its name in SQL, and its file or files (* and ? match)
     #[arg(short, long = "table", value_name = "NAME=FILES")]
     pub tables: Vec<String>,
-    /// A value for $NAME in the SQL
+    /// A value for $NAME in the SQL: a number if it is written as one (007 is a text, 9223372036854775808 a decimal),
+    /// true, false, or a text; '7' is a text
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ use caudal_suite::{ColumnType, ParamValue, Suite};
 
 use crate::args::ChoiceArgs;
 use crate::error::Failed;
+use crate::param::guess;
 
 pub struct Job {
     pub tables: Vec<TableSpec>,
@@ -118,24 +119,6 @@ fn named<'a>(
 fn mentions(sql: &str, name: &str) -> bool {
     let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     sql.split('$').skip(1).any(|after| after.strip_prefix(name).is_some_and(|rest| !goes_on(rest)))
-}
-
-/// The value that was most likely meant; quotes make a text of anything.
-fn guess(value: &str) -> Param {
-    if let Ok(int) = value.parse() {
-        return Param::Int(int);
-    }
-    if let Ok(float) = value.parse() {
-        return Param::Float(float);
-    }
-    match value {
-        "true" => Param::Bool(true),
-        "false" => Param::Bool(false),
-        text => {
-            let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-            Param::Text(quoted.unwrap_or(text).to_string())
-        }
-    }
 }
 
 fn param(value: ParamValue) -> Param {

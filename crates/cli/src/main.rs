@@ -15,6 +15,7 @@ mod job;
 mod local;
 mod oracle;
 mod output;
+mod param;
 mod progress;
 mod rejects;
 mod remote;

@@ -141,6 +141,7 @@ fn param(value: &Param) -> ParamValue {
     match value {
         Param::Int(value) => ParamValue::Int(*value),
         Param::Float(value) => ParamValue::Float(*value),
+        Param::Decimal(value) => ParamValue::Decimal(*value),
         Param::Text(value) => ParamValue::Text(value.clone()),
         Param::Bool(value) => ParamValue::Bool(*value),
     }

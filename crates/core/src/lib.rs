@@ -1,6 +1,7 @@
 //! The pure heart of Caudal: identities, the tracker that makes delivery exact, completion, limits
 //! and error codes. Facts go in, decisions come out; there is no I/O and no clock in this crate.
 
+mod decimal;
 pub mod error;
 pub mod ids;
 pub mod limits;
@@ -16,6 +17,7 @@ pub mod size;
 pub mod tracker;
 pub mod wire;
 
+pub use decimal::{Decimal, NotADecimal};
 pub use error::{Code, Coded};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
 pub use message::{Failure, FragmentPart, Message, Section, TableFragment};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decimal::Decimal;
 use crate::ids::SessionId;
 use crate::message::Failure;
 
@@ -44,6 +45,8 @@ pub struct QueryEntry {
 pub enum ParamValue {
     Int(i64),
     Float(f64),
+    /// What neither 64 bits nor a float hold.
+    Decimal(Decimal),
     Text(String),
     Bool(bool),
 }

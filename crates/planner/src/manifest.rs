@@ -48,6 +48,7 @@ impl From<&ParamValue> for Param {
         match value {
             ParamValue::Int(value) => Param::Int(*value),
             ParamValue::Float(value) => Param::Float(*value),
+            ParamValue::Decimal(value) => Param::Decimal(*value),
             ParamValue::Text(value) => Param::Text(value.clone()),
             ParamValue::Bool(value) => Param::Bool(*value),
         }

@@ -2,6 +2,7 @@
 //! in every process.
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
+use caudal_core::Decimal;
 use chrono::{DateTime, Utc};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ pub struct QuerySpec {
 pub enum Param {
     Int(i64),
     Float(f64),
+    Decimal(Decimal),
     Text(String),
     Bool(bool),
 }
@@ -53,6 +55,10 @@ impl From<&Param> for ScalarValue {
         match param {
             Param::Int(value) => ScalarValue::Int64(Some(*value)),
             Param::Float(value) => ScalarValue::Float64(Some(*value)),
+            // As many digits as it has, so that there is room for those of what it meets.
+            Param::Decimal(value) => {
+                ScalarValue::Decimal128(Some(value.units()), value.digits(), value.scale() as i8)
+            }
             Param::Text(value) => ScalarValue::Utf8(Some(value.clone())),
             Param::Bool(value) => ScalarValue::Boolean(Some(*value)),
         }
