@@ -107,6 +107,7 @@ impl Default for Guess {
         Guess {
             candidates: vec![
                 (Type::Int64, is_integer),
+                (LARGE_INTEGER, is_large_integer),
                 (Type::Float64, is_float),
                 (Type::Boolean, |text| value::boolean(text).is_some()),
                 (Type::Date, |text| time::date(text).is_some()),
@@ -138,19 +139,38 @@ impl Guess {
     }
 }
 
+/// What an integer is that 64 bits do not hold: as a float it could not be told from its neighbours.
+const LARGE_INTEGER: Type = Type::Decimal { precision: LARGE_DIGITS_MAX as u8, scale: 0 };
+const LARGE_DIGITS_MAX: usize = 38;
+
 /// Without leading zeros: those are codes, and would be lost.
 fn is_integer(text: &[u8]) -> bool {
     value::int64(text).is_some() && !has_leading_zero(text)
 }
 
-/// Without the words: `nan` and `inf` are more often text.
+fn is_large_integer(text: &[u8]) -> bool {
+    let digits = without_sign(text);
+    is_digits(digits) && digits.len() <= LARGE_DIGITS_MAX && !has_leading_zero(text)
+}
+
+/// Without the words: `nan` and `inf` are more often text. An integer that is too large for any integer is text.
 fn is_float(text: &[u8]) -> bool {
+    if is_digits(without_sign(text)) {
+        return is_large_integer(text);
+    }
     value::float64(text).is_some() && text.iter().any(u8::is_ascii_digit) && !has_leading_zero(text)
 }
 
+fn without_sign(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text)
+}
+
+fn is_digits(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
 fn has_leading_zero(text: &[u8]) -> bool {
-    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-    matches!(digits, [b'0', next, ..] if next.is_ascii_digit())
+    matches!(without_sign(text), [b'0', next, ..] if next.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -190,6 +210,15 @@ mod tests {
     fn codes_with_leading_zeros_are_text() {
         assert_eq!(types("a,b,c\n007,0,0.5\n"), [Type::Text, Type::Int64, Type::Float64]);
         assert_eq!(types("a\nnan\n"), [Type::Text]);
+    }
+
+    #[test]
+    fn integers_beyond_64_bits_stay_exact() {
+        let large = "9223372036854775808";
+        let nines = "9".repeat(38);
+        assert_eq!(types(&format!("a,b\n1,-{nines}\n{large},{nines}\n")), [LARGE_INTEGER; 2]);
+        assert_eq!(types(&format!("a,b\n1.5,1\n{large},1{nines}\n")), [Type::Float64, Type::Text]);
+        assert_eq!(types("a,b\n1e30,9223372036854775807\n"), [Type::Float64, Type::Int64]);
     }
 
     #[test]
