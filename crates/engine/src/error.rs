@@ -1,5 +1,6 @@
 //! Why a stage could not be run.
 
+use arrow::error::ArrowError;
 use caudal_core::{Code, Coded, EndConflict, Failure};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
@@ -8,6 +9,8 @@ use thiserror::Error;
 pub enum Error {
     #[error("not enough memory: {0}")]
     Memory(Box<DataFusionError>),
+    #[error("a number does not fit into its type: {0}")]
+    Overflow(String),
     #[error("{0}")]
     Data(Box<DataFusionError>),
     #[error("fragments that contradict each other: {0}")]
@@ -18,9 +21,18 @@ impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
         match error.find_root() {
             DataFusionError::ResourcesExhausted(_) => Error::Memory(Box::new(error)),
+            DataFusionError::ArrowError(arrow, _) => match arrow.as_ref() {
+                ArrowError::ArithmeticOverflow(what) => Error::Overflow(in_plain_words(what)),
+                _ => Error::Data(Box::new(error)),
+            },
             _ => Error::Data(Box::new(error)),
         }
     }
+}
+
+/// Arrow's kernels say "Overflow happened on: 9223372036854775807 + 1".
+fn in_plain_words(what: &str) -> String {
+    what.strip_prefix("Overflow happened on: ").unwrap_or(what).to_string()
 }
 
 impl Coded for Error {
@@ -29,12 +41,16 @@ impl Coded for Error {
             Error::Memory(_) => "CDL-3001",
             Error::Data(_) => "CDL-3002",
             Error::Conflict(_) => "CDL-3003",
+            Error::Overflow(_) => "CDL-3004",
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
             Error::Memory(_) => Some("give it more with --memory, or more --shards".into()),
+            Error::Overflow(_) => Some(
+                "compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)".into(),
+            ),
             Error::Data(_) | Error::Conflict(_) => None,
         }
     }

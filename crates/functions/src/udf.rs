@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use crate::{language, python_literal, sentiment};
+use crate::{checked, language, python_literal, sentiment};
 
 /// All functions, to be registered with a session.
 pub fn all() -> Vec<ScalarUDF> {
@@ -23,6 +23,7 @@ pub fn all() -> Vec<ScalarUDF> {
     functions
         .into_iter()
         .map(|function| ScalarUDF::new_from_impl(TextFunction::new(function)))
+        .chain(checked::scalars())
         .collect()
 }
 

@@ -9,6 +9,7 @@ use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{self, Spanned, visit_expressions};
 use datafusion::sql::sqlparser::parser::ParserError;
+use datafusion::sql::sqlparser::tokenizer::Location;
 
 use crate::error::{Error, Place};
 use crate::spec::{QuerySpec, SessionSpec};
@@ -35,6 +36,12 @@ impl Diagnose<'_> {
             _ => ("there is no SQL".to_string(), 1, 1),
         };
         let at = Place::in_sql(&self.query.sql, line, column).or_else(|| self.end());
+        Error::Syntax { query: self.name(), message, at }
+    }
+
+    pub fn too_long(&self, at: Location) -> Error {
+        let message = "an integer of more than 76 digits".to_string();
+        let at = Place::in_sql(&self.query.sql, at.line, at.column);
         Error::Syntax { query: self.name(), message, at }
     }
 

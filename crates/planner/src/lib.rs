@@ -4,7 +4,8 @@
 //! [`Stage`]. The passes, in order, one a file:
 //!
 //! 1. [`sql`]: parse, refuse what is not a pure SELECT (and a second row of a scalar subquery), make DataFusion's physical plan over
-//!    [`leaf`]s that stand for the session's tables;
+//!    [`leaf`]s that stand for the session's tables, with numbers that are exact (`literals`)
+//!    and arithmetic that does not wrap (`checked`, `signed`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -15,6 +16,7 @@
 //! arrives at the same stages: the [`fingerprint`] says so.
 
 pub mod align;
+mod checked;
 pub mod codec;
 pub mod cut;
 pub mod describe;
@@ -27,12 +29,14 @@ pub mod fingerprint;
 pub mod identity;
 pub mod joins;
 pub mod leaf;
+mod literals;
 mod manifest;
 mod only_row;
 pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;
 pub mod session;
+mod signed;
 pub mod spec;
 pub mod sql;
 pub mod stage;

@@ -12,6 +12,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -21,10 +22,13 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::checked::{CheckedArithmetic, CheckedConstants};
 use crate::diagnose::Diagnose;
 use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
+use crate::literals;
 use crate::only_row;
+use crate::signed::SignedDifferences;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
 use crate::text;
 
@@ -74,11 +78,14 @@ impl<'a> Sql<'a> {
             ExecutionProps::new().with_query_execution_start_time(self.spec.started);
         let diagnose = Diagnose { spec: self.spec, query, state: &state };
 
-        let statement = state
+        let mut statement = state
             .sql_to_statement(&query.sql, &Dialect::Generic)
             .map_err(|error| diagnose.syntax(error))?;
         refuse_statements(query, &statement)?;
         diagnose.tables(&statement)?;
+        if let Statement::Statement(inner) = &mut statement {
+            literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
+        }
         let plan = state
             .statement_to_plan(statement.clone())
             .await
@@ -101,10 +108,21 @@ impl<'a> Sql<'a> {
 }
 
 fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
-    let context = SessionContext::new_with_config(config());
+    let mut context = SessionContext::new_with_config(config());
     for function in caudal_functions::all() {
         context.register_udf(function);
     }
+    for function in caudal_functions::aggregates() {
+        context.register_udaf(function);
+    }
+    for function in caudal_functions::windows() {
+        context.register_udwf(function);
+    }
+    context
+        .register_function_rewrite(Arc::new(SignedDifferences))
+        .and_then(|()| context.register_expr_planner(Arc::new(CheckedConstants)))
+        .expect("a fresh context takes every rewrite");
+    context.add_analyzer_rule(Arc::new(CheckedArithmetic));
     for (index, mut table) in tables.enumerate() {
         table.table = index.into();
         let name = datafusion::common::TableReference::bare(table.name.clone());

@@ -10,6 +10,7 @@ mod fence;
 mod harness;
 mod lookalikes;
 mod memory;
+mod overflow;
 mod patience;
 mod random_sql;
 mod slow_store;

@@ -1,0 +1,167 @@
+//! `checked_add(a, b)` and its like: what stands in a plan for `a + b` of integers or decimals.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Datum, new_empty_array};
+use arrow::compute::kernels::numeric;
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type,
+    Field, FieldRef,
+};
+use arrow::error::ArrowError;
+use datafusion::common::{Result, exec_err, internal_err};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use datafusion::physical_expr_common::datum::apply;
+use datafusion::scalar::ScalarValue;
+
+use super::overflow;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Negate,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Negate];
+
+    /// The operation of an operator that may overflow.
+    pub fn of(operator: Operator) -> Option<Self> {
+        match operator {
+            Operator::Plus => Some(Self::Add),
+            Operator::Minus => Some(Self::Subtract),
+            Operator::Multiply => Some(Self::Multiply),
+            Operator::Divide => Some(Self::Divide),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Add => "checked_add",
+            Self::Subtract => "checked_subtract",
+            Self::Multiply => "checked_multiply",
+            Self::Divide => "checked_divide",
+            Self::Negate => "checked_negate",
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract | Self::Negate => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+        }
+    }
+
+    fn compute(self, left: &dyn Datum, right: &dyn Datum) -> Result<ArrayRef, ArrowError> {
+        let result = match self {
+            Self::Add => numeric::add(left, right),
+            Self::Subtract => numeric::sub(left, right),
+            Self::Multiply => numeric::mul(left, right),
+            Self::Divide => numeric::div(left, right),
+            Self::Negate => return Err(overflow("a negation has one argument")),
+        }?;
+        has_its_digits(&result)?;
+        Ok(result)
+    }
+}
+
+/// The kernels see to it that 128 bits do not overflow, but those hold some numbers of 39 digits.
+/// Below the largest precision a result always has room for its digits.
+fn has_its_digits(result: &ArrayRef) -> Result<(), ArrowError> {
+    let checked = match result.data_type() {
+        DataType::Decimal128(precision @ DECIMAL128_MAX_PRECISION, _) => {
+            result.as_primitive::<Decimal128Type>().validate_decimal_precision(*precision)
+        }
+        DataType::Decimal256(precision @ DECIMAL256_MAX_PRECISION, _) => {
+            result.as_primitive::<Decimal256Type>().validate_decimal_precision(*precision)
+        }
+        _ => Ok(()),
+    };
+    checked.map_err(|error| match error {
+        ArrowError::InvalidArgumentError(message) => overflow(message),
+        other => other,
+    })
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Checked {
+    operation: Operation,
+    signature: Signature,
+}
+
+impl Checked {
+    pub fn new(operation: Operation) -> Self {
+        let arguments = if operation == Operation::Negate { 1 } else { 2 };
+        Self { operation, signature: Signature::any(arguments, Volatility::Immutable) }
+    }
+
+    /// By computing it of nothing: the kernels know what comes of which types.
+    fn result_type(&self, arguments: &[FieldRef]) -> Result<DataType> {
+        match arguments {
+            [value] => Ok(value.data_type().clone()),
+            [left, right] => {
+                let left = new_empty_array(left.data_type());
+                let right = new_empty_array(right.data_type());
+                let result = self.operation.compute(&left.as_ref(), &right.as_ref())?;
+                Ok(result.data_type().clone())
+            }
+            _ => exec_err!("{} takes one or two arguments", self.name()),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &str {
+        self.operation.name()
+    }
+
+    /// As the operator's: the name of a column does not depend on who computes it.
+    fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
+        let sign = self.operation.sign();
+        match arguments {
+            [left, right] => Ok(format!("{} {sign} {}", left.schema_name(), right.schema_name())),
+            [value] => Ok(format!("({sign} {})", value.schema_name())),
+            _ => exec_err!("{} takes one or two arguments", self.name()),
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        internal_err!("{} is asked for its field, not its type", self.name())
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        let data_type = self.result_type(args.arg_fields)?;
+        Ok(Arc::new(Field::new(self.name(), data_type, is_nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.as_slice() {
+            [left, right] => apply(left, right, |left, right| self.operation.compute(left, right)),
+            [ColumnarValue::Array(values)] => Ok(ColumnarValue::Array(numeric::neg(values)?)),
+            [ColumnarValue::Scalar(value)] => {
+                let negated = numeric::neg(&value.to_array()?)?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&negated, 0)?))
+            }
+            _ => exec_err!("{} takes one or two arguments", self.name()),
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        true
+    }
+}

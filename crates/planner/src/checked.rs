@@ -1,0 +1,122 @@
+//! Pass: arithmetic of integers and decimals that is an error where it does not fit, instead of wrapping.
+//!
+//! ```text
+//! Projection: a + b * Int64(2)     ==>     Projection: checked_add(a, checked_multiply(b, Int64(2)))
+//! ```
+//!
+//! It is a step of DataFusion's analyzer, after types have been made equal and before anything is simplified: so
+//! that constants are folded by the same functions, and whatever the optimizer moves or copies is checked.
+//! A function that fails on constants is not folded but left to fail when it is run: in a row that a CASE or a
+//! filter keeps away from it, it does not. That is as it is with a division by zero.
+//! Floats, dates, times and intervals are left alone: the former do not wrap, the latter are checked already.
+
+use std::any::Any;
+
+use caudal_functions::checked::{Checked, Operation, is_exact};
+use datafusion::common::DFSchema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, ScalarUDF};
+use datafusion::optimizer::AnalyzerRule;
+use datafusion::scalar::ScalarValue;
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+#[derive(Debug)]
+pub struct CheckedArithmetic;
+
+impl AnalyzerRule for CheckedArithmetic {
+    fn name(&self) -> &str {
+        "checked_arithmetic"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(check_node).data()
+    }
+}
+
+/// The same for constants as soon as they are read: the arguments of a table function are computed before there
+/// is a plan to analyze.
+#[derive(Debug)]
+pub struct CheckedConstants;
+
+impl ExprPlanner for CheckedConstants {
+    fn plan_binary_op(
+        &self,
+        expression: RawBinaryExpr,
+        _: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        let operation = match expression.op {
+            BinaryOperator::Plus => Operation::Add,
+            BinaryOperator::Minus => Operation::Subtract,
+            BinaryOperator::Multiply => Operation::Multiply,
+            _ => return Ok(PlannerResult::Original(expression)),
+        };
+        if !is_integer_constant(&expression.left) || !is_integer_constant(&expression.right) {
+            return Ok(PlannerResult::Original(expression));
+        }
+        let RawBinaryExpr { left, right, .. } = expression;
+        Ok(PlannerResult::Planned(call(operation, vec![left, right])))
+    }
+}
+
+fn is_integer_constant(expression: &Expr) -> bool {
+    match expression {
+        Expr::Literal(ScalarValue::Int64(_), _) => true,
+        Expr::ScalarFunction(function) => {
+            let is_checked = (function.func.inner().as_ref() as &dyn Any).is::<Checked>();
+            is_checked && function.args.iter().all(is_integer_constant)
+        }
+        _ => false,
+    }
+}
+
+fn check_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    // A scan has no input: filters that it has taken over are on columns of its own.
+    let schema = match &node {
+        LogicalPlan::TableScan(scan) => {
+            DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?
+        }
+        other => merge_schema(&other.inputs()),
+    };
+    let names = NamePreserver::new(&node);
+    let checked = node.map_expressions(|expression| {
+        let name = names.save(&expression);
+        let checked = expression.transform_up(|part| check(part, &schema))?;
+        Ok(checked.update_data(|expression| name.restore(expression)))
+    })?;
+    if checked.transformed {
+        return checked.data.recompute_schema().map(Transformed::yes);
+    }
+    Ok(checked)
+}
+
+fn check(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    match expression {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (of_left, of_right) = (left.get_type(schema)?, right.get_type(schema)?);
+            match Operation::of(op) {
+                // Integers are divided with a check; decimals have one more digit to lose.
+                Some(operation)
+                    if is_exact(&of_left)
+                        && is_exact(&of_right)
+                        && (operation != Operation::Divide || of_left.is_decimal()) =>
+                {
+                    Ok(Transformed::yes(call(operation, vec![*left, *right])))
+                }
+                _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
+            }
+        }
+        Expr::Negative(value) if value.get_type(schema)?.is_integer() => {
+            Ok(Transformed::yes(call(Operation::Negate, vec![*value])))
+        }
+        other => Ok(Transformed::no(other)),
+    }
+}
+
+fn call(operation: Operation, arguments: Vec<Expr>) -> Expr {
+    ScalarUDF::new_from_impl(Checked::new(operation)).call(arguments)
+}
