@@ -73,8 +73,10 @@ impl Answers {
         answer.rows += batch.num_rows();
         match &mut self.to {
             Destination::Folder { files, .. } => {
-                if let Some(file) = &mut files[query.index()] {
-                    file.write(&batch)?;
+                let file = &mut files[query.index()];
+                if let Some(Err(error)) = file.as_mut().map(|file| file.write(&batch)) {
+                    answer.refuse(error)?;
+                    file.take().into_iter().for_each(ResultFile::discard);
                 }
             }
             Destination::Stream { format, out } => {
@@ -82,7 +84,10 @@ impl Answers {
                     Some(out) => out,
                     None => out.insert(stdout_writer(*format, answer)?),
                 };
-                out.write(&batch)?;
+                if let Err(error) = out.write(&batch) {
+                    answer.refuse(error)?;
+                    return answer.failed().map_or(Ok(()), Err);
+                }
             }
             Destination::InTurn { waiting, .. } => {
                 let mine = waiting.iter_mut().find(|(index, _)| *index == query.index());
@@ -93,12 +98,14 @@ impl Answers {
     }
 
     pub fn done(&mut self, query: QueryId, outcome: Result<(), Failure>) -> Result<(), Failed> {
-        let succeeded = outcome.is_ok();
         let answer = &mut self.queries[query.index()];
-        answer.outcome = Some(outcome);
+        let succeeded = answer.outcome.get_or_insert(outcome).is_ok();
         match &mut self.to {
             Destination::Folder { files, written } => match files[query.index()].take() {
-                Some(file) if succeeded => written.push(file.finish()?),
+                Some(file) if succeeded => match file.finish() {
+                    Ok(path) => written.push(path),
+                    Err(error) => answer.refuse(error)?,
+                },
                 Some(file) => file.discard(),
                 None => {}
             },
@@ -121,21 +128,9 @@ impl Answers {
             if outcome.is_err() {
                 continue;
             }
-            let query = &self.queries[index];
-            let mut stdout = io::stdout();
-            match format {
-                Format::Table => writeln!(stdout, "{}: {}", query.name, query.title)?,
-                Format::Markdown => writeln!(stdout, "## {}: {}\n", query.name, query.title)?,
-                Format::Csv => writeln!(stdout, "# {}: {}", query.name, query.title)?,
-                Format::Json | Format::Ndjson | Format::Parquet => {}
-            }
-            let mut out = writer(*format, query.schema.clone(), stdout)?;
-            for batch in &batches {
-                out.write(batch)?;
-            }
-            out.finish()?;
-            if matches!(format, Format::Table | Format::Markdown | Format::Csv) {
-                writeln!(io::stdout())?;
+            let query = &mut self.queries[index];
+            if let Err(error) = query.show(*format, &batches) {
+                query.refuse(error)?;
             }
         }
         Ok(())
@@ -190,11 +185,47 @@ impl Query {
         }
     }
 
+    /// The whole answer, under its title.
+    fn show(&self, format: Format, batches: &[RecordBatch]) -> io::Result<()> {
+        let mut stdout = io::stdout();
+        match format {
+            Format::Table => writeln!(stdout, "{}: {}", self.name, self.title)?,
+            Format::Markdown => writeln!(stdout, "## {}: {}\n", self.name, self.title)?,
+            Format::Csv => writeln!(stdout, "# {}: {}", self.name, self.title)?,
+            Format::Json | Format::Ndjson | Format::Parquet => {}
+        }
+        let mut out = writer(format, self.schema.clone(), stdout)?;
+        for batch in batches {
+            out.write(batch)?;
+        }
+        out.finish()?;
+        if matches!(format, Format::Table | Format::Markdown | Format::Csv) {
+            writeln!(io::stdout())?;
+        }
+        Ok(())
+    }
+
+    /// A value that its format does not hold is the failure of this query; anything else is that of the run.
+    fn refuse(&mut self, error: io::Error) -> Result<(), Failed> {
+        if error.kind() != io::ErrorKind::Other {
+            return Err(error.into());
+        }
+        let message = format!("cannot be written in this format: {error}");
+        self.outcome = Some(Err(Failure { code: "CDL-6012".to_string(), message }));
+        Ok(())
+    }
+
     fn failed(&self) -> Option<Failed> {
         let Some(Err(failure)) = &self.outcome else { return None };
         let message = format!("{}: {}", self.name, failure.message);
-        let hint = (failure.code == "CDL-3001")
-            .then(|| "give it more with --memory, or divide it over more --shards".to_string());
-        Some(Failed::new(Exit::QueryFailed, &failure.code, message).hint(hint))
+        let hint = match failure.code.as_str() {
+            "CDL-3001" => Some("give it more with --memory, or divide it over more --shards"),
+            "CDL-3004" => {
+                Some("compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)")
+            }
+            _ => None,
+        };
+        let failed = Failed::new(Exit::QueryFailed, &failure.code, message);
+        Some(failed.hint(hint.map(str::to_string)))
     }
 }

@@ -24,7 +24,7 @@ impl<W: Write> Writer for CsvWriter<W> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
         let cells = Cells::of(batch).map_err(io::Error::other)?;
         for row in 0..batch.num_rows() {
-            self.out.write_record(cells.row(row)).map_err(into_io)?;
+            self.out.write_record(cells.row(row)?).map_err(into_io)?;
         }
         // A row that is known is shown: whoever reads the pipe may be waiting for it.
         self.out.flush()

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, WriterBuilder};
 
 use super::Writer;
+use super::cells::Cells;
 
 pub struct JsonWriter<W: Write, F: JsonFormat> {
     out: arrow::json::Writer<W, F>,
@@ -25,6 +27,7 @@ impl<W: Write> JsonWriter<W, LineDelimited> {
 
 impl<W: Write, F: JsonFormat> Writer for JsonWriter<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        refuse_what_cannot_be_shown(batch)?;
         self.out.write(batch).map_err(into_io)?;
         self.out.get_mut().flush()
     }
@@ -34,6 +37,24 @@ impl<W: Write, F: JsonFormat> Writer for JsonWriter<W, F> {
         let mut out = self.out.into_inner();
         writeln!(out)?;
         out.flush()
+    }
+}
+
+/// A time that is beyond all calendars would be written as a text that says so.
+fn refuse_what_cannot_be_shown(batch: &RecordBatch) -> io::Result<()> {
+    let schema = batch.schema();
+    let may_hold_times = |at: &usize| may_hold_times(schema.field(*at).data_type());
+    let times: Vec<usize> = (0..batch.num_columns()).filter(may_hold_times).collect();
+    let batch = batch.project(&times).map_err(into_io)?;
+    let cells = Cells::of(&batch).map_err(into_io)?;
+    (0..batch.num_rows()).try_for_each(|row| cells.row(row).map(drop))
+}
+
+fn may_hold_times(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => may_hold_times(values),
+        DataType::RunEndEncoded(_, values) => may_hold_times(values.data_type()),
+        other => other.is_temporal() || other.is_nested(),
     }
 }
 

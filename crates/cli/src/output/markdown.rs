@@ -29,7 +29,7 @@ impl<W: Write> Writer for MarkdownWriter<W> {
         let cells = Cells::of(batch).map_err(io::Error::other)?;
         for row in 0..batch.num_rows() {
             let escaped = |cell: String| cell.replace('|', "\\|").replace(['\n', '\r'], " ");
-            write_row(&mut self.out, cells.row(row).map(escaped))?;
+            write_row(&mut self.out, cells.row(row)?.into_iter().map(escaped))?;
         }
         Ok(())
     }

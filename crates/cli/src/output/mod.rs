@@ -5,7 +5,10 @@ mod csv;
 mod json;
 mod markdown;
 mod parquet;
+mod plain;
 mod table;
+#[cfg(test)]
+mod zoo;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -71,7 +74,7 @@ pub fn writer<'a>(
         Format::Json => Box::new(json::JsonWriter::array(out)),
         Format::Ndjson => Box::new(json::JsonWriter::lines(out)),
         Format::Markdown => Box::new(markdown::MarkdownWriter::new(&schema, out)?),
-        Format::Parquet => Box::new(parquet::ParquetWriter::new(schema, out)?),
+        Format::Parquet => Box::new(parquet::ParquetWriter::new(&schema, out)?),
     })
 }
 

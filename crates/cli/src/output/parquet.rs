@@ -1,6 +1,7 @@
 //! Results as Parquet files.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -9,21 +10,26 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use super::Writer;
+use super::plain::{plain_batch, plain_schema};
 
 pub struct ParquetWriter<W: Write + Send> {
+    schema: SchemaRef,
     out: ArrowWriter<W>,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub fn new(schema: SchemaRef, out: W) -> io::Result<Self> {
+    pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
+        let schema = plain_schema(schema);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        Ok(Self { out: ArrowWriter::try_new(out, schema, Some(properties))? })
+        let out = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
+        Ok(Self { schema, out })
     }
 }
 
 impl<W: Write + Send> Writer for ParquetWriter<W> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        Ok(self.out.write(batch)?)
+        let batch = plain_batch(batch, &self.schema).map_err(io::Error::other)?;
+        Ok(self.out.write(&batch)?)
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

@@ -85,7 +85,7 @@ fn draw_wide(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> 
     for batch in batches {
         let cells = Cells::of(batch).map_err(io::Error::other)?;
         for row in 0..batch.num_rows() {
-            table.add_row(cells.row(row).map(|cell| Cell::new(shorten(&cell))));
+            table.add_row(cells.row(row)?.iter().map(|cell| Cell::new(shorten(cell))));
         }
     }
     Ok(())
@@ -99,7 +99,7 @@ fn draw_tall(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> 
             if !table.is_empty() {
                 table.add_row(["", ""]);
             }
-            for (field, cell) in schema.fields().iter().zip(cells.row(row)) {
+            for (field, cell) in schema.fields().iter().zip(cells.row(row)?) {
                 table.add_row([field.name(), &shorten(&cell)]);
             }
         }
