@@ -5,7 +5,7 @@
 //!
 //! 1. [`sql`]: parse, refuse what is not a pure SELECT (and a second row of a scalar subquery), make DataFusion's physical plan over
 //!    [`leaf`]s that stand for the session's tables, with numbers that are exact (`literals`)
-//!    and arithmetic that does not wrap (`checked`, `signed`);
+//!    and arithmetic that does not wrap (`checked`, `signed`, `distinct`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -21,6 +21,7 @@ pub mod codec;
 pub mod cut;
 pub mod describe;
 mod diagnose;
+mod distinct;
 pub mod early;
 pub mod error;
 pub mod exchange;

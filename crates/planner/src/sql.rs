@@ -24,6 +24,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::checked::{CheckedArithmetic, CheckedConstants};
 use crate::diagnose::Diagnose;
+use crate::distinct::DistinctAsGroups;
 use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
@@ -130,7 +131,15 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
             .register_table(name, Arc::new(table))
             .expect("a fresh catalog takes every table once");
     }
-    context.state()
+    with_distinct_as_groups(context.state())
+}
+
+fn with_distinct_as_groups(state: SessionState) -> SessionState {
+    let mut rules = state.optimizers().to_vec();
+    for rule in rules.iter_mut().filter(|rule| rule.name() == DISTINCT_AS_GROUPS) {
+        *rule = Arc::new(DistinctAsGroups::default());
+    }
+    SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
 }
 
 /// DataFusion's rule that makes groups of distinct values.

@@ -8,6 +8,7 @@ use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, WriterBuilder};
 
 use super::Writer;
 use super::cells::Cells;
+use super::plain::{plain_batch, plain_schema};
 
 pub struct JsonWriter<W: Write, F: JsonFormat> {
     out: arrow::json::Writer<W, F>,
@@ -27,8 +28,10 @@ impl<W: Write> JsonWriter<W, LineDelimited> {
 
 impl<W: Write, F: JsonFormat> Writer for JsonWriter<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        refuse_what_cannot_be_shown(batch)?;
-        self.out.write(batch).map_err(into_io)?;
+        let schema = plain_schema(&batch.schema());
+        let batch = plain_batch(batch, &schema).map_err(into_io)?;
+        refuse_what_cannot_be_shown(&batch)?;
+        self.out.write(&batch).map_err(into_io)?;
         self.out.get_mut().flush()
     }
 

@@ -61,9 +61,10 @@ fn plain_type(data_type: &DataType) -> DataType {
         Time32(TimeUnit::Second) => Time32(TimeUnit::Millisecond),
         Dictionary(_, values) => plain_type(values),
         RunEndEncoded(_, values) => plain_type(values.data_type()),
-        List(item) | ListView(item) => List(plain_field(item)),
-        LargeList(item) | LargeListView(item) => LargeList(plain_field(item)),
-        FixedSizeList(item, length) => FixedSizeList(plain_field(item), *length),
+        List(item) | ListView(item) | LargeList(item) | LargeListView(item) => {
+            List(plain_field(item))
+        }
+        FixedSizeList(item, _) => List(plain_field(item)),
         Struct(fields) if !fields.is_empty() => Struct(fields.iter().map(plain_field).collect()),
         Map(entries, is_sorted) => Map(plain_field(entries), *is_sorted),
         Struct(_) => Utf8,

@@ -16,6 +16,7 @@ use arrow::error::ArrowError;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 pub use arithmetic::{Checked, Operation};
+pub use wide::is_wide_enough;
 
 /// What may stand in a plan for an operator.
 pub fn scalars() -> Vec<ScalarUDF> {

@@ -11,7 +11,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use datafusion::error::Result;
 
-use super::overflow;
+use super::{is_exact, overflow};
 
 /// The digits that ten thousand million rows add to those of a value.
 const ROOM_DIGITS: u8 = 10;
@@ -31,6 +31,15 @@ pub fn wide_type(values: &DataType) -> Option<DataType> {
             Some(Decimal256(DECIMAL256_MAX_PRECISION, *scale))
         }
         _ => None,
+    }
+}
+
+/// Whether the type of a sum of these values holds the sum of any part of them, too.
+pub fn is_wide_enough(values: &DataType) -> bool {
+    match values {
+        DataType::Decimal128(precision, _) => precision + ROOM_DIGITS <= DECIMAL128_MAX_PRECISION,
+        DataType::Decimal256(precision, _) => precision + ROOM_DIGITS <= DECIMAL256_MAX_PRECISION,
+        other => !is_exact(other),
     }
 }
 

@@ -252,6 +252,7 @@ async fn the_verdict_depends_on_no_order() {
         "SELECT k > 0, sum(a), sum(d), avg(a) FROM n GROUP BY k > 0",
         "SELECT sum(DISTINCT a), avg(DISTINCT a), sum(DISTINCT d) FROM n",
         "SELECT count(DISTINCT k), sum(m) FROM n",
+        "SELECT count(DISTINCT k / 3), sum(a), sum(d) FROM n",
     ];
     let largest = "99999999999999999999999999999999999995";
     let expected = [
@@ -259,6 +260,7 @@ async fn the_verdict_depends_on_no_order() {
         format!("true,9223372036854775803,{largest},3.0744573456182584e18"),
         format!("9223372036854775803,3.0744573456182584e18,{largest}"),
         "4,-9223372036854775804".to_string(),
+        format!("2,9223372036854775803,{largest}"),
     ];
     for order in [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 1, 0], [3, 2, 0, 1], [1, 2, 0, 3]] {
         for shards in [1, 3] {
