@@ -10,6 +10,12 @@ mod ranks;
 pub mod sentiment;
 mod udf;
 
-pub use checked::aggregates;
-pub use ranks::windows;
+use datafusion::prelude::SessionContext;
 pub use udf::all;
+
+/// Makes a session know all of them.
+pub fn register(context: &SessionContext) {
+    udf::all().into_iter().for_each(|function| context.register_udf(function));
+    checked::aggregates().into_iter().for_each(|function| context.register_udaf(function));
+    ranks::windows().into_iter().for_each(|function| context.register_udwf(function));
+}

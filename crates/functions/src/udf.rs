@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 
 use crate::{checked, language, python_literal, sentiment};
 
-/// All functions, to be registered with a session.
+/// All functions of one value a row.
 pub fn all() -> Vec<ScalarUDF> {
     use Function::{Language, PythonField, PythonList, Sentiment, SentimentLabel};
     let functions = [PythonList, PythonField, Language, Sentiment, SentimentLabel];

@@ -110,15 +110,7 @@ impl<'a> Sql<'a> {
 
 fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     let mut context = SessionContext::new_with_config(config());
-    for function in caudal_functions::all() {
-        context.register_udf(function);
-    }
-    for function in caudal_functions::aggregates() {
-        context.register_udaf(function);
-    }
-    for function in caudal_functions::windows() {
-        context.register_udwf(function);
-    }
+    caudal_functions::register(&context);
     context
         .register_function_rewrite(Arc::new(SignedDifferences))
         .and_then(|()| context.register_expr_planner(Arc::new(CheckedConstants)))

@@ -10,9 +10,7 @@ use datafusion::prelude::SessionContext;
 #[tokio::test]
 async fn a_stage_is_rebuilt_from_its_bytes() {
     let functions = SessionContext::new();
-    for function in caudal_functions::all() {
-        functions.register_udf(function);
-    }
+    caudal_functions::register(&functions);
     let schema = rows(&mut fastrand::Rng::with_seed(1)).schema();
     let table = |name: &str| TableSpec { name: name.to_string(), schema: schema.clone() };
     let (mut rebuilt, mut unknown) = (0, vec![]);
