@@ -288,10 +288,6 @@ class Grammar(Expressions, Aggregates, Sources):
         if d.one_in(6):
             more, others = self.source(0)
             subquery = f"(SELECT {item} FROM {source}{where} UNION SELECT {self.leaf(others, ty)} FROM {more})"
-        if shape == 2 and d.one_in(5):
-            other = self.comparable(inner)
-            pair = f"({left}, {self.leaf(scope, other)})"
-            return f"{pair} {d.among(['', 'NOT '])}IN (SELECT {item}, {self.leaf(inner, other)} FROM {source}{where})"
         if shape < 5:
             return f"{left} {d.among(['', 'NOT '])}IN {subquery}"
         self.duckdb_only()
