@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 
 SECONDS_MAX = 120
+# Such as --gateway HOST:PORT, which makes every comparison one with a cluster.
+MORE_ARGUMENTS = os.environ.get("CAUDAL_ARGUMENTS", "").split()
 ERROR = re.compile(r"^error\[(CDL-\d+)\]: (?:(q\w+): )?(.*)$", re.MULTILINE)
 
 
@@ -72,7 +74,7 @@ def run_once(tables, data, queries, arguments, seconds_max):
         command = [program(), "run", folder, "--data", str(data), "--out", str(out), "--format", "parquet"]
         try:
             done = subprocess.run(
-                [*command, "--quiet", *arguments], capture_output=True, text=True, timeout=seconds_max, check=False
+                [*command, "--quiet", *arguments, *MORE_ARGUMENTS], capture_output=True, text=True, timeout=seconds_max, check=False
             )
         except subprocess.TimeoutExpired:
             return failed_all(tables, data, queries, arguments, seconds_max, f"no answer within {seconds_max} s")

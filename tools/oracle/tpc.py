@@ -1,6 +1,6 @@
 """TPC-DS's 99 and TPC-H's 22 queries, data and texts from DuckDB's extensions: Caudal's answers are DuckDB's.
 
-    tools/oracle/run tpcds [SCALE] [SHARDS,...] [-- arguments for caudal run, such as --gateway HOST:PORT]
+    tools/oracle/run tpcds [SCALE] [SHARDS,...]
     tools/oracle/run tpch  [SCALE] [SHARDS,...]
 
 CAUDAL_ONLY=4,11 asks only these; CAUDAL_TOGETHER=20 asks so many in one run (all, unless said: they share a pass).
@@ -60,10 +60,6 @@ def adapted(kind, sql):
 
 
 def main(arguments):
-    extra = []
-    if "--" in arguments:
-        at = arguments.index("--")
-        arguments, extra = arguments[:at], arguments[at + 1 :]
     kind, scale, shards = [*arguments, *["tpcds", "0.01", "1,3,8"][len(arguments) :]]
     folder = Path(os.environ.get("CAUDAL_ORACLE_DATA", "/tmp/oracle")) / f"{kind}-{scale}"
     connection = connect(kind, scale, folder)
@@ -81,7 +77,7 @@ def main(arguments):
         outcomes, names = {}, list(queries)
         for at in range(0, len(names), together):
             some = {name: queries[name] for name in names[at : at + together]}
-            outcomes |= caudal.run(listed, folder, some, ["--shards", count, *extra], SECONDS_MAX)
+            outcomes |= caudal.run(listed, folder, some, ["--shards", count], SECONDS_MAX)
         bad += told(kind, count, queries, expected, outcomes, time.monotonic() - started)
     return 1 if bad else 0
 
