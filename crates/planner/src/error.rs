@@ -24,6 +24,9 @@ pub enum Error {
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
     #[error("{query} cannot be divided into stages: {source}")]
     Unsupported { query: String, source: Box<DataFusionError> },
+    /// What would be answered wrongly, or otherwise than by everybody else.
+    #[error("{query}: {message}")]
+    Refused { query: String, message: String, hint: Option<String>, at: Option<Place> },
     #[error("two tables are called {name:?}")]
     TwoTables { name: String },
     #[error("{is} {what} in one session, where {max} are the most")]
@@ -74,6 +77,7 @@ impl Error {
             Error::Syntax { at, .. }
             | Error::UnknownColumn { at, .. }
             | Error::UnknownFunction { at, .. }
+            | Error::Refused { at, .. }
             | Error::Invalid { at, .. } => at.as_ref(),
             _ => None,
         }
@@ -96,6 +100,7 @@ impl Coded for Error {
             Error::TwoTables { .. } => "CDL-2011",
             Error::BadSchema { .. } => "CDL-2012",
             Error::BadStart { .. } => "CDL-2013",
+            Error::Refused { .. } => "CDL-2020",
         }
     }
 
@@ -120,6 +125,7 @@ impl Coded for Error {
                     .into(),
             ),
             Error::MissingParam { name, .. } => Some(format!("give it one: --param {name}=VALUE")),
+            Error::Refused { hint, .. } => hint.clone(),
             _ => None,
         }
     }

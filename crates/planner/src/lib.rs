@@ -3,9 +3,9 @@
 //! DataFusion plans each query; its exchanges are where we cut. What lies between two exchanges is a
 //! [`Stage`]. The passes, in order, one a file:
 //!
-//! 1. [`sql`]: parse, refuse what is not a pure SELECT (and a second row of a scalar subquery), make DataFusion's physical plan over
-//!    [`leaf`]s that stand for the session's tables, with numbers that are exact (`literals`)
-//!    and arithmetic that does not wrap (`checked`, `signed`, `distinct`);
+//! 1. [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
+//!    logical plan ([`logical`]), make its physical plan over [`leaf`]s that stand for the session's tables, with
+//!    numbers that are exact (`literals`) and arithmetic that does not wrap (`checked`, `signed`, `distinct`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -18,6 +18,8 @@
 pub mod align;
 mod checked;
 pub mod codec;
+mod constant_filters;
+mod copies;
 pub mod cut;
 pub mod describe;
 mod diagnose;
@@ -27,22 +29,28 @@ pub mod error;
 pub mod exchange;
 pub mod exchanges;
 pub mod fingerprint;
+mod float_keys;
 pub mod identity;
 pub mod joins;
 pub mod leaf;
 mod literals;
+mod logical;
 mod manifest;
+mod nulls;
 mod only_row;
 pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;
+mod rewrite;
 pub mod session;
 mod signed;
 pub mod spec;
 pub mod sql;
 pub mod stage;
+mod subqueries;
 mod text;
 pub mod unions;
+mod values;
 
 pub use error::Error;
 pub use exchange::Distribution;

@@ -50,11 +50,16 @@ fn only_row_of(subquery: Subquery) -> Result<Subquery> {
     let (qualifier, field) = subquery.subquery.schema().qualified_field(0);
     let column = Expr::Column((qualifier, field).into());
     let name = field.name().clone();
-    let only = AggregateUDF::new_from_impl(OnlyRow::new()).call(vec![column]);
+    let only = call(column);
     let plan = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone())
         .aggregate(Vec::<Expr>::new(), vec![only.alias(name)])?
         .build()?;
     Ok(Subquery { subquery: Arc::new(plan), ..subquery })
+}
+
+/// `only_row(x)`.
+pub fn call(value: Expr) -> Expr {
+    AggregateUDF::new_from_impl(OnlyRow::new()).call(vec![value])
 }
 
 /// `only_row(x)`: the value of the only row, NULL if there is none.

@@ -23,12 +23,14 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::checked::{CheckedArithmetic, CheckedConstants};
+use crate::constant_filters;
 use crate::diagnose::Diagnose;
 use crate::distinct::DistinctAsGroups;
 use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
-use crate::only_row;
+use crate::logical;
+use crate::rewrite;
 use crate::signed::SignedDifferences;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
 use crate::text;
@@ -87,6 +89,7 @@ impl<'a> Sql<'a> {
         if let Statement::Statement(inner) = &mut statement {
             literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
         }
+        rewrite::rewrite(query, &state, &mut statement).await?;
         let plan = state
             .statement_to_plan(statement.clone())
             .await
@@ -100,8 +103,14 @@ impl<'a> Sql<'a> {
             .map_err(|_| not_a_select(query, "a statement that writes"))?;
         let plan = bind_params(query, plan, &diagnose, &statement)?;
         refuse_volatile(query, &plan)?;
-        let plan = only_row::enforce(plan).map_err(|error| diagnose.planning(error, &statement))?;
-        state
+        let invalid = |error| diagnose.planning(error, &statement);
+        let plan = logical::rewrite(query, plan, invalid)?;
+        let mut planner = state.clone();
+        if logical::compares_nulls(&plan) {
+            planner = without_rule(planner, FLATTENS_JOINS);
+            *planner.execution_props_mut() = state.execution_props().clone();
+        }
+        planner
             .create_physical_plan(&plan)
             .await
             .map_err(|error| diagnose.planning(error, &statement))
@@ -123,7 +132,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
             .register_table(name, Arc::new(table))
             .expect("a fresh catalog takes every table once");
     }
-    with_distinct_as_groups(context.state())
+    with_distinct_as_groups(constant_filters::guarded(context.state()))
 }
 
 fn with_distinct_as_groups(state: SessionState) -> SessionState {
@@ -136,6 +145,9 @@ fn with_distinct_as_groups(state: SessionState) -> SessionState {
 
 /// DataFusion's rule that makes groups of distinct values.
 const DISTINCT_AS_GROUPS: &str = "single_distinct_aggregation_to_group_by";
+
+/// DataFusion's rule that puts inner joins in another order.
+const FLATTENS_JOINS: &str = "eliminate_cross_join";
 
 fn without_rule(state: SessionState, name: &str) -> SessionState {
     let rules = state.optimizers().iter();

@@ -13,6 +13,7 @@ mod memory;
 mod overflow;
 mod patience;
 mod random_sql;
+mod right;
 mod slow_store;
 mod takeover;
 mod tpch;

@@ -30,7 +30,7 @@ snapshot!(
     a_left_join_without_a_key_meets_in_one_shard,
     "SELECT t.s, u.s FROM t LEFT JOIN u ON t.n < u.n"
 );
-snapshot!(not_in_meets_in_one_shard, "SELECT s FROM t WHERE k NOT IN (SELECT k FROM u)");
+snapshot!(not_in_is_divided_by_its_key, "SELECT s FROM t WHERE k NOT IN (SELECT k FROM u)");
 snapshot!(a_scalar_subquery_is_a_stage, "SELECT s FROM t WHERE n > (SELECT avg(n) FROM u)");
 snapshot!(a_subquery_of_many_rows_is_watched, "SELECT s FROM t WHERE n = (SELECT n FROM u)");
 snapshot!(

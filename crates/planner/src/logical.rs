@@ -1,0 +1,45 @@
+//! Passes over DataFusion's logical plan, before it is optimized: what it would get wrong is made right here,
+//! or refused.
+
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{Expr, LogicalPlan, Operator};
+
+use crate::error::Error;
+use crate::spec::QuerySpec;
+use crate::{copies, float_keys, nulls, only_row, subqueries, values};
+
+pub fn rewrite(
+    query: &QuerySpec,
+    plan: LogicalPlan,
+    invalid: impl Fn(DataFusionError) -> Error,
+) -> Result<LogicalPlan, Error> {
+    let plan = values::say_otherwise(plan).map_err(&invalid)?;
+    let plan = nulls::keep(plan).map_err(&invalid)?;
+    let plan = subqueries::join(plan).map_err(&invalid)?;
+    if let Some(message) = subqueries::check(&plan) {
+        let hint = Some("join the tables instead".to_string());
+        return Err(Error::Refused { query: query.name.clone(), message, hint, at: None });
+    }
+    let plan = only_row::enforce(plan).map_err(&invalid)?;
+    let plan = copies::count(plan).map_err(&invalid)?;
+    float_keys::normalize(plan).map_err(&invalid)
+}
+
+/// Whether a join compares NULLs as equal. DataFusion's rule that puts joins in another order forgets that, so such a query is
+/// planned without it.
+pub fn compares_nulls(plan: &LogicalPlan) -> bool {
+    let is_distinct = |part: &Expr| {
+        let Expr::BinaryExpr(binary) = part else { return Ok(false) };
+        Ok(matches!(binary.op, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom))
+    };
+    let mut found = false;
+    let walked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(is_distinct)?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    });
+    debug_assert!(walked.is_ok(), "the walk's closures never fail");
+    found
+}
