@@ -78,6 +78,9 @@ class Cluster:
             "shards": None,
         }
         reply = json.loads(self.action("open", request))
+        refused = reply["queries"][0]["refused"]
+        if refused:
+            raise ValueError("{code}: {message}".format(**refused))
         self.session = reply["session"]
         self.attach()
         return reply

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
+use caudal_core::protocol::Refusal;
 use caudal_core::{Failure, QueryId};
 
 use crate::args::OutputArgs;
@@ -21,11 +23,15 @@ pub struct Answers {
 struct Query {
     name: String,
     title: String,
-    schema: SchemaRef,
+    /// The columns of its answer; or why there is none.
+    schema: Result<SchemaRef, Refusal>,
     rows: usize,
     /// None while the answer is not complete.
     outcome: Option<Result<(), Failure>>,
 }
+
+/// The columns of each query's answer, or why there will be none.
+pub type Schemas = [Result<SchemaRef, Refusal>];
 
 enum Destination {
     /// A file per query.
@@ -38,7 +44,7 @@ enum Destination {
 
 impl Answers {
     /// For answers of these columns, query by query.
-    pub fn new(job: &Job, schemas: &[SchemaRef], output: &OutputArgs) -> Result<Self, Failed> {
+    pub fn new(job: &Job, schemas: &Schemas, output: &OutputArgs) -> Result<Self, Failed> {
         let queries: Vec<_> = job.queries.iter().zip(schemas).map(Query::new).collect();
         let to = match (&output.out, output.format) {
             (None, Some(Format::Parquet)) => {
@@ -48,8 +54,11 @@ impl Answers {
             (Some(folder), format) => {
                 prepare_folder(folder)?;
                 let format = format.unwrap_or(Format::Csv);
-                let create = |query: &Query| {
-                    ResultFile::create(folder, &query.name, format, query.schema.clone()).map(Some)
+                let create = |query: &Query| match &query.schema {
+                    Ok(schema) => {
+                        ResultFile::create(folder, &query.name, format, schema.clone()).map(Some)
+                    }
+                    Err(_) => Ok(None),
                 };
                 let files = queries.iter().map(create).collect::<Result<_, _>>()?;
                 Destination::Folder { files, written: vec![] }
@@ -153,6 +162,7 @@ impl Answers {
             let unit = if query.rows == 1 { "row" } else { "rows" };
             let became = match &query.outcome {
                 Some(Ok(())) => format!("{:>8} {unit:4}", query.rows),
+                Some(Err(_)) if query.schema.is_err() => format!("{:>13}", "refused"),
                 Some(Err(_)) => format!("{:>13}", "failed"),
                 None => format!("{:>13}", "not answered"),
             };
@@ -171,11 +181,12 @@ impl Answers {
 }
 
 fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
-    writer(format, query.schema.clone(), io::stdout())
+    let schema = query.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()));
+    writer(format, schema, io::stdout())
 }
 
 impl Query {
-    fn new((titled, schema): (&crate::job::Titled, &SchemaRef)) -> Self {
+    fn new((titled, schema): (&crate::job::Titled, &Result<SchemaRef, Refusal>)) -> Self {
         Self {
             name: titled.spec.name.clone(),
             title: titled.title.clone(),
@@ -194,7 +205,8 @@ impl Query {
             Format::Csv => writeln!(stdout, "# {}: {}", self.name, self.title)?,
             Format::Json | Format::Ndjson | Format::Parquet => {}
         }
-        let mut out = writer(format, self.schema.clone(), stdout)?;
+        let schema = self.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()));
+        let mut out = writer(format, schema, stdout)?;
         for batch in batches {
             out.write(batch)?;
         }
@@ -216,6 +228,9 @@ impl Query {
     }
 
     fn failed(&self) -> Option<Failed> {
+        if let Err(refusal) = &self.schema {
+            return Some(refusal.clone().into());
+        }
         let Some(Err(failure)) = &self.outcome else { return None };
         let message = format!("{}: {}", self.name, failure.message);
         let hint = match failure.code.as_str() {

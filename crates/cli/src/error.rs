@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use caudal_client::remote;
 use caudal_core::Coded;
+use caudal_core::protocol::Refusal;
 
 /// A command that did not do what it was asked to.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct Failed {
     /// The place in a text, drawn.
     excerpt: Option<String>,
     hint: Option<String>,
+    /// What else went wrong, told before it.
+    others: Vec<Failed>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ impl Exit {
 impl Failed {
     pub fn new(exit: Exit, code: &str, message: impl ToString) -> Self {
         let (code, message) = (code.to_string(), message.to_string());
-        Self { exit, code, message, excerpt: None, hint: None }
+        Self { exit, code, message, excerpt: None, hint: None, others: vec![] }
     }
 
     pub fn usage(code: &str, message: impl ToString) -> Self {
@@ -58,6 +61,7 @@ impl Failed {
 
     /// Says it on stderr, in the form `error[CODE]: message`, then where, then what to do.
     pub fn tell(&self) {
+        self.others.iter().for_each(Failed::tell);
         if self.exit != Exit::Success {
             // There is nobody to tell when stderr is closed.
             let _ = self.write(&mut io::stderr().lock());
@@ -91,11 +95,29 @@ pub fn colors() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+impl From<Refusal> for Failed {
+    fn from(Refusal { code, message, hint, excerpt }: Refusal) -> Self {
+        Self { exit: Exit::QueryFailed, code, message, excerpt, hint, others: vec![] }
+    }
+}
+
+/// The last of several is the process's own; those before it are told with it.
+impl From<Vec<Refusal>> for Failed {
+    fn from(mut refusals: Vec<Refusal>) -> Self {
+        let Some(last) = refusals.pop() else {
+            return Failed::new(Exit::QueryFailed, "CDL-2008", "no query can be answered");
+        };
+        let others = refusals.into_iter().map(Failed::from).collect();
+        Failed { others, ..last.into() }
+    }
+}
+
 impl From<caudal_planner::Error> for Failed {
     fn from(error: caudal_planner::Error) -> Self {
-        let mut failed = Failed::new(Exit::QueryFailed, error.code(), &error).hint(error.hint());
-        failed.excerpt = error.place().map(|place| place.excerpt());
-        failed
+        match error.refusals() {
+            Some(refusals) => refusals.into(),
+            None => Failed::new(Exit::QueryFailed, error.code(), &error).hint(error.hint()),
+        }
     }
 }
 
@@ -113,8 +135,10 @@ impl From<remote::Error> for Failed {
     fn from(error: remote::Error) -> Self {
         let exit = if error.is_of_connection() { Exit::Usage } else { Exit::QueryFailed };
         let mut failed = Failed::new(exit, error.code(), &error).hint(error.hint());
-        if let remote::Error::Refused(refusal) = error {
-            failed.excerpt = refusal.excerpt;
+        match error {
+            remote::Error::Unanswerable(refusals) => return refusals.into(),
+            remote::Error::Refused(refusal) => failed.excerpt = refusal.excerpt,
+            _ => {}
         }
         failed
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use caudal_client::{Event, Progress, Upload};
 use caudal_core::limits;
 use caudal_local::Local;
-use caudal_planner::{SessionPlan, SessionSpec, TableSpec};
+use caudal_planner::{QueryPlan, SessionPlan, SessionSpec, TableSpec};
 
 use crate::args::{EngineArgs, InputArgs, OutputArgs};
 use crate::error::Failed;
@@ -76,7 +76,11 @@ pub fn answer(
     let settings = Settings { reading: Reading::from(input), ..engine.into() };
     let runtime = runtime(settings.threads)?;
     let planned = runtime.block_on(prepare(job, &settings))?;
-    let schemas: Vec<_> = planned.plan.queries.iter().map(|query| query.schema.clone()).collect();
+    let schema = |query: &QueryPlan| match &query.answer {
+        Ok(answer) => Ok(Arc::clone(&answer.schema)),
+        Err(error) => Err(error.refusal()),
+    };
+    let schemas: Vec<_> = planned.plan.queries.iter().map(schema).collect();
     let (uploads, progress) = (&planned.uploads, &planned.progress);
     let mut showing = Showing::start(job, &schemas, uploads, progress, output, input)?;
     let ran = runtime.block_on(run(planned, |event| showing.handle(event)));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_csv::{Options, Reader, TableSpec};
-use caudal_planner::ROW_COLUMN;
+use caudal_planner::{ROW_COLUMN, SessionSpec};
 use datafusion::common::ParamValues;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
@@ -18,7 +18,7 @@ use datafusion::scalar::ScalarValue;
 
 use crate::error::{Exit, Failed};
 use crate::interrupt;
-use crate::job::{Job, Titled};
+use crate::job::{Job, Titled, schema_of};
 use crate::output::{Format, ResultFile};
 
 /// Writes each query's answer into the folder, as CSV.
@@ -37,7 +37,7 @@ pub fn answer(job: &Job, folder: &Path) -> Result<(), Failed> {
 async fn answer_all(job: &Job, folder: &Path) -> Result<(), Failed> {
     for query in &job.queries {
         let context = context(job, query.spec.sql.contains(ROW_COLUMN))?;
-        let (schema, batches) = ask(&context, query).await.map_err(|error| {
+        let (schema, batches) = ask(&context, job, query).await.map_err(|error| {
             let message = format!("DataFusion cannot answer {}: {error}", query.spec.name);
             Failed::new(Exit::QueryFailed, "CDL-6010", message)
         })?;
@@ -87,14 +87,34 @@ fn nullable(schema: &SchemaRef) -> SchemaRef {
 
 async fn ask(
     context: &SessionContext,
+    job: &Job,
     query: &Titled,
 ) -> Result<(SchemaRef, Vec<RecordBatch>), DataFusionError> {
     let params = query.spec.params.iter();
     let params: Vec<(&str, ScalarValue)> =
         params.map(|(name, value)| (name.as_str(), value.into())).collect();
-    let frame = context.sql(&query.spec.sql).await?.with_param_values(ParamValues::from(params))?;
-    let schema = Arc::new(frame.schema().as_arrow().clone());
+    let (statement, names) = caudal_planner::sql::statement(&spec_of(job), &query.spec)
+        .map_err(|error| DataFusionError::External(Box::new(error)))?;
+    let plan = context.state().statement_to_plan(statement).await?;
+    let frame = context.execute_logical_plan(plan).await?;
+    let frame = frame.with_param_values(ParamValues::from(params))?;
+    let schema = caudal_planner::sql::named(Arc::new(frame.schema().as_arrow().clone()), &names);
     Ok((schema, frame.collect().await?))
+}
+
+/// What the names of the queries may mean.
+fn spec_of(job: &Job) -> SessionSpec {
+    let tables = job.tables.iter();
+    let tables = tables.map(|table| caudal_planner::TableSpec {
+        name: table.name.clone(),
+        schema: schema_of(table),
+    });
+    SessionSpec {
+        tables: tables.collect(),
+        queries: vec![],
+        shards: 1,
+        started: chrono::Utc::now(),
+    }
 }
 
 fn internal(error: DataFusionError) -> Failed {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
 use caudal_client::{Event, Progress, Upload};
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Schemas};
 use crate::args::{InputArgs, OutputArgs};
 use crate::error::Failed;
 use crate::job::Job;
@@ -23,7 +22,7 @@ impl Showing {
     /// Before the first event. `schemas` are the columns of each answer.
     pub fn start(
         job: &Job,
-        schemas: &[SchemaRef],
+        schemas: &Schemas,
         uploads: &[Upload],
         progress: &Arc<Progress>,
         output: &OutputArgs,

@@ -10,13 +10,17 @@ use tokio::sync::mpsc::Sender;
 
 use crate::{Error, Event, Service};
 
-/// Reads until the answer is complete, the query has failed, or nobody listens.
+/// Reads until the answer is complete, the query has failed, or nobody listens. Of a query that was refused
+/// there is nothing to read.
 pub async fn read(
     service: Arc<dyn Service>,
     query: QueryId,
     events: Sender<Event>,
 ) -> Result<(), Error> {
-    let outcome = read_all(service.as_ref(), query, &events).await?;
+    let outcome = match service.refusal(query) {
+        Some(refusal) => Err(refusal.as_failure()),
+        None => read_all(service.as_ref(), query, &events).await?,
+    };
     tell(&events, Event::Done(query, outcome)).await;
     Ok(())
 }

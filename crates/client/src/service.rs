@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
-use caudal_core::protocol::ResultWhat;
+use caudal_core::protocol::{Refusal, ResultWhat};
 use caudal_core::{QueryId, Source, TableFragment, TableId};
 
 use crate::Error;
@@ -12,6 +12,11 @@ use crate::Error;
 pub trait Service: Send + Sync + 'static {
     /// Of each query, the sources whose fragments make up its answer.
     fn sources(&self) -> &[Vec<Source>];
+
+    /// Why a query cannot be answered, if it cannot.
+    fn refusal(&self, _: QueryId) -> Option<&Refusal> {
+        None
+    }
 
     /// Bytes of rows that make a fragment worth its way: none, where it has none.
     fn fragment_bytes(&self) -> usize {

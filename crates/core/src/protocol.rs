@@ -61,6 +61,28 @@ pub struct QueryShape {
     pub schema: String,
     /// The answer is complete when each of these is.
     pub sources: Vec<Source>,
+    /// Nothing will come, for it cannot be answered. Where this is said of all queries, there is no session.
+    #[serde(default)]
+    pub refused: Option<Refusal>,
+}
+
+/// Why a query cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    pub code: String,
+    /// Names the query.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The place in the query's text, drawn.
+    pub excerpt: Option<String>,
+}
+
+impl Refusal {
+    /// As what became of the query.
+    pub fn as_failure(&self) -> Failure {
+        Failure { code: self.code.clone(), message: self.message.clone() }
+    }
 }
 
 /// The command of a `DoPut` or `DoExchange`: what the stream is for.

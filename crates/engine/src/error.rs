@@ -2,16 +2,17 @@
 
 use arrow::error::ArrowError;
 use caudal_core::{Code, Coded, EndConflict, Failure};
+use caudal_planner::mistakes::plain;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum Error {
-    #[error("not enough memory: {0}")]
+    #[error("not enough memory: {}", plain::text(.0))]
     Memory(Box<DataFusionError>),
     #[error("a number does not fit into its type: {0}")]
     Overflow(String),
-    #[error("{0}")]
+    #[error("{}", plain::text(.0))]
     Data(Box<DataFusionError>),
     #[error("fragments that contradict each other: {0}")]
     Conflict(#[from] EndConflict),

@@ -11,7 +11,7 @@ use caudal_core::objects::SESSIONS;
 use caudal_core::protocol::{SessionEntry, SessionsReply};
 use caudal_core::{Objects, QueryId, SessionId, TableId};
 use caudal_journal::Store;
-use caudal_planner::SessionSpec;
+use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
 use caudal_runtime::time::wall_ms;
 use caudal_runtime::{Level, task};
 use futures::future::try_join_all;
@@ -223,12 +223,14 @@ impl OpenSession {
         }
     }
 
-    pub(crate) fn check_query(&self, query: QueryId) -> Result<(), Error> {
-        let queries = self.session.plan.queries.len();
-        if query.index() < queries {
-            return Ok(());
-        }
-        let reason = format!("there are {queries}, and this is number {}", query.0);
+    /// How a query is answered, if it is.
+    pub(crate) fn answer(&self, query: QueryId) -> Result<&AnswerPlan, Error> {
+        let queries = &self.session.plan.queries;
+        let reason = match queries.get(query.index()) {
+            Some(QueryPlan { answer: Ok(answer), .. }) => return Ok(answer),
+            Some(refused) => format!("{} was refused", refused.name),
+            None => format!("there are {}, and this is number {}", queries.len(), query.0),
+        };
         Err(Error::BadRequest { what: "the query", reason })
     }
 }

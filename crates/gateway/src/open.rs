@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arrow::datatypes::Schema;
 use caudal_broker::News;
 use caudal_core::manifest::Manifest;
 use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
@@ -35,7 +36,10 @@ impl Gateway {
         }
         let open = match self.manifest(&objects).await? {
             Some(manifest) => self.found(manifest, &request).await?,
-            None => self.write_down(owner, &objects, &request).await?,
+            None => match self.write_down(owner, &objects, &request).await {
+                Err(Error::Planner(error)) => return refused(objects.session, &request, error),
+                written => written?,
+            },
         };
         self.make_queues(&open).await?;
         self.broker.announce(News::Opened(objects.session.clone())).await?;
@@ -154,17 +158,44 @@ fn table_needs(plan: &SessionPlan) -> Result<Vec<TableNeeds>, Error> {
 }
 
 fn query_shapes(plan: &SessionPlan) -> Result<Vec<QueryShape>, Error> {
-    let shapes = plan.queries.iter().map(|query| {
+    let shapes = plan.queries.iter().enumerate().map(|(index, query)| {
+        let columns = query.answer.as_ref().map(|answer| Arc::clone(&answer.schema));
+        let columns = columns.unwrap_or_else(|_| Arc::new(Schema::empty()));
         Ok(QueryShape {
             name: query.name.clone(),
-            schema: encode("the query's columns", &query.schema)?,
-            sources: plan.stage(query.root).sources(plan.shards),
+            schema: encode("the query's columns", &columns)?,
+            sources: plan.sources(index.into()),
+            refused: query.answer.as_ref().err().map(|error| error.refusal()),
         })
     });
     shapes.collect()
 }
 
-fn encode(what: &'static str, columns: &arrow::datatypes::Schema) -> Result<String, Error> {
+/// The answer where not one query can be answered: nothing was opened.
+fn refused(
+    session: SessionId,
+    request: &OpenRequest,
+    error: caudal_planner::Error,
+) -> Result<OpenReply, Error> {
+    let Some(refusals) = error.refusals() else { return Err(error.into()) };
+    let tables = request.tables.iter().map(|table| TableNeeds {
+        name: table.name.clone(),
+        needed: false,
+        columns: vec![],
+        schema: table.schema.clone(),
+    });
+    let nothing = encode("no columns", &Schema::empty())?;
+    let queries = request.queries.iter().zip(refusals).map(|(query, refusal)| QueryShape {
+        name: query.name.clone(),
+        schema: nothing.clone(),
+        sources: vec![],
+        refused: Some(refusal),
+    });
+    let (tables, queries) = (tables.collect(), queries.collect());
+    Ok(OpenReply { session, tables, queries, fingerprint: String::new() })
+}
+
+fn encode(what: &'static str, columns: &Schema) -> Result<String, Error> {
     schema::encode(columns).map_err(|error| Error::BadRequest { what, reason: error.to_string() })
 }
 

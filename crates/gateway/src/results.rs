@@ -25,6 +25,7 @@ pub struct ResultStream {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     query: QueryId,
+    schema: SchemaRef,
     /// None: lost, and to be had again.
     consumer: Option<Box<dyn Consumer>>,
     /// What the client has not acknowledged, by its place in this stream.
@@ -43,20 +44,20 @@ impl Gateway {
         query: QueryId,
     ) -> Result<ResultStream, Error> {
         let open = self.find(owner, session).await?;
-        open.check_query(query)?;
+        let schema = Arc::clone(&open.answer(query)?.schema);
         let epoch = open.epoch();
         let consumer = match open.session.result(query).await {
             Ok(consumer) => Some(consumer),
             Err(error) => return Err(self.explain(&open, error).await),
         };
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
-        Ok(ResultStream { gateway, open, query, consumer, sent, next_tag: 0, epoch })
+        Ok(ResultStream { gateway, open, query, schema, consumer, sent, next_tag: 0, epoch })
     }
 }
 
 impl ResultStream {
     pub fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.open.session.plan.query(self.query).schema)
+        Arc::clone(&self.schema)
     }
 
     /// The next message, with its rows if it has any. May be dropped and called again.

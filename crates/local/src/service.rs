@@ -2,24 +2,29 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use caudal_broker::{Consumer, DeliveryTag};
 use caudal_client::{Answer, Error, Service};
-use caudal_core::protocol::ResultWhat;
+use caudal_core::protocol::{Refusal, ResultWhat};
 use caudal_core::{Message, QueryId, Source, TableFragment, TableId};
 use caudal_gateway::Session;
+use caudal_planner::QueryPlan;
 
 pub struct InProcess {
     session: Arc<Session>,
     sources: Vec<Vec<Source>>,
+    refusals: Vec<Option<Refusal>>,
 }
 
 impl InProcess {
     pub fn new(session: Arc<Session>) -> Self {
         let plan = &session.plan;
-        let sources = plan.queries.iter().map(|query| plan.stage(query.root).sources(plan.shards));
-        Self { sources: sources.collect(), session }
+        let sources = (0..plan.queries.len()).map(|query| plan.sources(query.into())).collect();
+        let refusal = |query: &QueryPlan| Some(query.answer.as_ref().err()?.refusal());
+        let refusals = plan.queries.iter().map(refusal).collect();
+        Self { sources, refusals, session }
     }
 }
 
@@ -33,6 +38,10 @@ impl Service for InProcess {
         &self.sources
     }
 
+    fn refusal(&self, query: QueryId) -> Option<&Refusal> {
+        self.refusals[query.index()].as_ref()
+    }
+
     async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
         self.session.put(fragment).await.map_err(session_error)
     }
@@ -44,7 +53,9 @@ impl Service for InProcess {
     async fn answer(&self, query: QueryId) -> Result<Box<dyn Answer>, Error> {
         let consumer = self.session.result(query).await.map_err(session_error)?;
         let queue = self.session.queues.result(query);
-        Ok(Box::new(Delivered { consumer, queue, last: None }))
+        let answer = self.session.plan.query(query).answer.as_ref();
+        let columns = answer.map(|answer| Arc::clone(&answer.schema)).ok();
+        Ok(Box::new(Delivered { consumer, queue, columns, last: None }))
     }
 
     /// The worker is this process: it works, or the run ends with its error.
@@ -57,6 +68,8 @@ impl Service for InProcess {
 struct Delivered {
     consumer: Box<dyn Consumer>,
     queue: String,
+    /// As a user calls them: the rows come under the plan's own names.
+    columns: Option<SchemaRef>,
     last: Option<DeliveryTag>,
 }
 
@@ -68,8 +81,8 @@ impl Answer for Delivered {
             let gone = || caudal_broker::Error::NoQueue { queue: self.queue.clone() };
             let delivery = delivery.ok_or_else(gone).map_err(session_error)?;
             self.last = Some(delivery.tag);
-            if let Some(message) = result_of(Arc::unwrap_or_clone(delivery.message)) {
-                return Ok(message);
+            if let Some((what, rows)) = result_of(Arc::unwrap_or_clone(delivery.message)) {
+                return Ok((what, rows.into_iter().map(|batch| self.named(batch)).collect()));
             }
         }
     }
@@ -79,6 +92,19 @@ impl Answer for Delivered {
             Some(tag) => self.consumer.ack(tag).await.map_err(session_error),
             None => Ok(()),
         }
+    }
+}
+
+impl Delivered {
+    fn named(&self, batch: RecordBatch) -> RecordBatch {
+        let Some(columns) = &self.columns else { return batch };
+        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let schema = batch.schema();
+        let fields = schema.fields().iter().zip(columns.fields());
+        let fields = fields.map(|(field, named)| field.as_ref().clone().with_name(named.name()));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        RecordBatch::try_new_with_options(schema, batch.columns().to_vec(), &rows)
+            .expect("the same columns under other names")
     }
 }
 

@@ -47,6 +47,16 @@ impl Cutter {
         Ok(self.push(stage))
     }
 
+    /// As if a query, which could not be added after all, had never been: all stages but the first so many
+    /// were made for it.
+    pub fn forget(&mut self, query: QueryId, stages: usize) {
+        self.stages.truncate(stages);
+        self.by_text.retain(|_, stage| stage.index() < stages);
+        for stage in &mut self.stages {
+            stage.queries.retain(|other| *other != query);
+        }
+    }
+
     fn cut(
         &mut self,
         query: QueryId,

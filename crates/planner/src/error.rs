@@ -1,17 +1,41 @@
 //! Why a session cannot be planned: what, in which query, where in it, and what to do.
 
+use std::sync::Arc;
+
+use caudal_core::protocol::Refusal;
 use caudal_core::{Code, Coded};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
+
+use crate::mistakes::plain;
 
 #[derive(Debug, Error)]
 pub enum Error {
     #[error("{query}: {message}")]
     Syntax { query: String, message: String, at: Option<Place> },
     #[error("{query}: there is no table {name:?}")]
-    UnknownTable { query: String, name: String, nearest: Option<String>, known: Vec<String> },
+    UnknownTable {
+        query: String,
+        name: String,
+        nearest: Option<String>,
+        known: Vec<String>,
+        /// Whether it is the CTE that it is used in.
+        is_itself: bool,
+        at: Option<Place>,
+    },
+    #[error("{query}: {name} could be {}", .candidates.join(" or "))]
+    Ambiguous {
+        query: String,
+        what: &'static str,
+        name: String,
+        /// As each of them would be written.
+        candidates: Vec<String>,
+        /// Whether they differ by nothing but case.
+        by_case: bool,
+        at: Option<Place>,
+    },
     #[error("{query}: there is no column {name:?}")]
-    UnknownColumn { query: String, name: String, nearest: Option<String>, at: Option<Place> },
+    UnknownColumn { query: String, name: String, hint: Option<String>, at: Option<Place> },
     #[error("{query}: there is no function {name:?}")]
     UnknownFunction { query: String, name: String, nearest: Option<String>, at: Option<Place> },
     #[error("{query}: only a SELECT can be answered, not {statement}")]
@@ -20,13 +44,25 @@ pub enum Error {
     Volatile { query: String, function: String },
     #[error("{query}: the parameter ${name} has no value")]
     MissingParam { query: String, name: String },
-    #[error("{query}: {source}")]
+    /// As [`Error::Syntax`], with what was probably meant.
+    #[error("{query}: {message}")]
+    Unparsed { query: String, message: String, hint: Option<String>, at: Option<Place> },
+    /// It makes no sense, and we know why.
+    #[error("{query}: {message}")]
+    Mistake { query: String, message: String, hint: Option<String>, at: Option<Place> },
+    /// It may make sense, and nobody here can answer it.
+    #[error("{query}: {message}")]
+    NotSupported { query: String, message: String, hint: Option<String>, at: Option<Place> },
+    #[error("{query}: {}", plain::text(source))]
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
-    #[error("{query} cannot be divided into stages: {source}")]
+    #[error("{query} cannot be divided into stages: {}", plain::text(source))]
     Unsupported { query: String, source: Box<DataFusionError> },
     /// What would be answered wrongly, or otherwise than by everybody else.
     #[error("{query}: {message}")]
     Refused { query: String, message: String, hint: Option<String>, at: Option<Place> },
+    /// Of several queries not one can be answered.
+    #[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
+    Every(Vec<Arc<Error>>),
     #[error("two tables are called {name:?}")]
     TwoTables { name: String },
     #[error("{is} {what} in one session, where {max} are the most")]
@@ -72,12 +108,39 @@ impl Place {
 }
 
 impl Error {
+    /// What is said of each query, if no query can be answered; `None` if the session itself is at fault.
+    pub fn refusals(&self) -> Option<Vec<Refusal>> {
+        match self {
+            Error::Every(errors) => Some(errors.iter().map(|error| error.refusal()).collect()),
+            Error::TwoTables { .. }
+            | Error::TooMany { .. }
+            | Error::BadSchema { .. }
+            | Error::BadStart { .. } => None,
+            one => Some(vec![one.refusal()]),
+        }
+    }
+
+    /// As it is told to whoever asked.
+    pub fn refusal(&self) -> Refusal {
+        Refusal {
+            code: self.code().to_string(),
+            message: self.to_string(),
+            hint: self.hint(),
+            excerpt: self.place().map(Place::excerpt),
+        }
+    }
+
     pub fn place(&self) -> Option<&Place> {
         match self {
             Error::Syntax { at, .. }
+            | Error::UnknownTable { at, .. }
+            | Error::Ambiguous { at, .. }
             | Error::UnknownColumn { at, .. }
             | Error::UnknownFunction { at, .. }
             | Error::Refused { at, .. }
+            | Error::Unparsed { at, .. }
+            | Error::Mistake { at, .. }
+            | Error::NotSupported { at, .. }
             | Error::Invalid { at, .. } => at.as_ref(),
             _ => None,
         }
@@ -87,20 +150,23 @@ impl Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Syntax { .. } => "CDL-2001",
+            Error::Syntax { .. } | Error::Unparsed { .. } => "CDL-2001",
             Error::UnknownTable { .. } => "CDL-2002",
             Error::UnknownColumn { .. } => "CDL-2003",
             Error::UnknownFunction { .. } => "CDL-2004",
             Error::NotSelect { .. } => "CDL-2005",
             Error::Volatile { .. } => "CDL-2006",
             Error::MissingParam { .. } => "CDL-2007",
-            Error::Invalid { .. } => "CDL-2008",
+            Error::Invalid { .. } | Error::Mistake { .. } => "CDL-2008",
             Error::Unsupported { .. } => "CDL-2009",
+            Error::NotSupported { .. } => "CDL-2031",
             Error::TooMany { .. } => "CDL-2010",
             Error::TwoTables { .. } => "CDL-2011",
             Error::BadSchema { .. } => "CDL-2012",
             Error::BadStart { .. } => "CDL-2013",
             Error::Refused { .. } => "CDL-2020",
+            Error::Ambiguous { .. } => "CDL-2030",
+            Error::Every(errors) => errors.first().map_or("CDL-2008", |error| error.code()),
         }
     }
 
@@ -108,15 +174,26 @@ impl Coded for Error {
         let meant =
             |nearest: &Option<String>| nearest.as_ref().map(|n| format!("did you mean {n:?}?"));
         match self {
+            Error::UnknownTable { name, is_itself: true, .. } => {
+                Some(format!("to use {name} within itself, write WITH RECURSIVE"))
+            }
             Error::UnknownTable { nearest, known, .. } => {
                 meant(nearest).or_else(|| match known.len() {
                     0 => Some("name your files with -t table=file.csv".into()),
                     _ => Some(format!("the tables are {}", known.join(", "))),
                 })
             }
-            Error::UnknownColumn { nearest, .. } | Error::UnknownFunction { nearest, .. } => {
-                meant(nearest)
+            Error::Ambiguous { what, by_case: true, .. } => {
+                Some(format!("write the {what} that you mean exactly, in double quotes"))
             }
+            Error::Ambiguous { what, by_case: false, .. } => {
+                Some(format!("write the {what} with the name of its table"))
+            }
+            Error::UnknownFunction { nearest, .. } => meant(nearest),
+            Error::UnknownColumn { hint, .. }
+            | Error::Unparsed { hint, .. }
+            | Error::Mistake { hint, .. }
+            | Error::NotSupported { hint, .. } => hint.clone(),
             Error::NotSelect { .. } => {
                 Some("tables come from files (-t name=file.csv); queries only read them".into())
             }

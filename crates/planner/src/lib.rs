@@ -3,7 +3,8 @@
 //! DataFusion plans each query; its exchanges are where we cut. What lies between two exchanges is a
 //! [`Stage`]. The passes, in order, one a file:
 //!
-//! 1. [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
+//! 1. [`names`]: every name in a query becomes the exact name of what it means;
+//!    [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
 //!    logical plan ([`logical`]), make its physical plan over [`leaf`]s that stand for the session's tables, with
 //!    numbers that are exact (`literals`) and arithmetic that does not wrap (`checked`, `signed`, `distinct`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
@@ -18,6 +19,7 @@
 pub mod align;
 mod checked;
 pub mod codec;
+mod columns;
 mod constant_filters;
 mod copies;
 pub mod cut;
@@ -36,6 +38,8 @@ pub mod leaf;
 mod literals;
 mod logical;
 mod manifest;
+pub mod mistakes;
+pub mod names;
 mod nulls;
 mod only_row;
 pub mod region;
@@ -51,10 +55,11 @@ mod subqueries;
 mod text;
 pub mod unions;
 mod values;
+mod walk;
 
 pub use error::Error;
 pub use exchange::Distribution;
 pub use leaf::{Leaf, LeafExec};
-pub use session::{QueryPlan, SessionPlan, TablePlan, plan};
+pub use session::{AnswerPlan, QueryPlan, SessionPlan, TablePlan, plan};
 pub use spec::{Param, QuerySpec, ROW_COLUMN, SessionSpec, TableSpec};
 pub use stage::{Placement, Stage};

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal_core::{QueryId, ShardId, StageId, TableId, limits};
+use caudal_core::{QueryId, ShardId, Source, StageId, TableId, limits};
 use datafusion::error::DataFusionError;
-use datafusion::physical_plan::ExecutionPlan;
 
 use crate::align::align;
 use crate::cut::{CutStage, Cutter};
@@ -16,7 +15,7 @@ use crate::fingerprint::fingerprint_of;
 use crate::leaf::Leaf;
 use crate::region::Region;
 use crate::spec::{QuerySpec, SessionSpec, TableSpec, row_field};
-use crate::sql::{Distinct, Sql};
+use crate::sql::{Distinct, Planned, Sql};
 use crate::stage::{Output, Placement, Stage, leaves};
 use crate::{Distribution, early};
 
@@ -33,8 +32,15 @@ pub struct SessionPlan {
 #[derive(Clone, Debug)]
 pub struct QueryPlan {
     pub name: String,
+    /// How it is answered; or why it cannot be, which is no obstacle to the others: it has no stages.
+    pub answer: Result<AnswerPlan, Arc<Error>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct AnswerPlan {
     /// The stage that answers it.
     pub root: StageId,
+    /// Its columns, as a user calls them.
     pub schema: SchemaRef,
 }
 
@@ -61,6 +67,16 @@ impl SessionPlan {
         &self.tables[id.index()]
     }
 
+    /// The stage that answers a query, unless it is refused.
+    pub fn root(&self, query: QueryId) -> Option<StageId> {
+        self.query(query).answer.as_ref().ok().map(|answer| answer.root)
+    }
+
+    /// The sources of a query's answer: none, if it is refused.
+    pub fn sources(&self, query: QueryId) -> Vec<Source> {
+        self.root(query).map_or(vec![], |root| self.stage(root).sources(self.shards))
+    }
+
     pub fn shard_ids(&self) -> impl Iterator<Item = ShardId> {
         (0..self.shards).map(ShardId::from)
     }
@@ -85,7 +101,7 @@ impl SessionPlan {
     }
 }
 
-/// Plans every query of a session.
+/// Plans every query of a session that can be planned. Fails if there is none.
 pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
     #[cfg(debug_assertions)]
     if let Some(plan) = crate::remembered::find(spec) {
@@ -96,23 +112,51 @@ pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
     let mut queries = vec![];
     let sql = Sql::new(spec);
     for (index, query) in spec.queries.iter().enumerate() {
-        let plan = explicit_plan(&sql, query).await?;
-        let schema = plan.schema();
-        let root = cutter.add(index.into(), plan).map_err(|source| unsupported(query, source))?;
-        queries.push(QueryPlan { name: query.name.clone(), root, schema });
+        let answer = answer_plan(&sql, &mut cutter, index.into(), query).await;
+        queries.push(QueryPlan { name: query.name.clone(), answer: answer.map_err(Arc::new) });
+    }
+    if !queries.is_empty() && queries.iter().all(|query| query.answer.is_err()) {
+        return Err(nothing_left(queries));
     }
     Ok(assemble(spec, cutter.stages, queries))
 }
 
+fn nothing_left(queries: Vec<QueryPlan>) -> Error {
+    let errors = queries.into_iter().filter_map(|query| query.answer.err());
+    let mut errors: Vec<_> = errors.collect();
+    match errors.len() {
+        1 => Arc::into_inner(errors.remove(0)).expect("nobody else has it yet"),
+        _ => Error::Every(errors),
+    }
+}
+
+async fn answer_plan(
+    sql: &Sql<'_>,
+    cutter: &mut Cutter,
+    id: QueryId,
+    query: &QuerySpec,
+) -> Result<AnswerPlan, Error> {
+    let planned = explicit_plan(sql, query).await?;
+    let schema = planned.schema();
+    let before = cutter.stages.len();
+    let root = cutter.add(id, planned.plan).map_err(|source| {
+        cutter.forget(id, before);
+        unsupported(query, source)
+    })?;
+    Ok(AnswerPlan { root, schema })
+}
+
 /// The query's plan with all its exchanges. Where remembering distinct values lets it answer while
 /// its tables still arrive, they are remembered.
-async fn explicit_plan(sql: &Sql<'_>, query: &QuerySpec) -> Result<Arc<dyn ExecutionPlan>, Error> {
-    let explicit = |plan| {
-        make_exchanges_explicit(plan).and_then(align).map_err(|source| unsupported(query, source))
+async fn explicit_plan(sql: &Sql<'_>, query: &QuerySpec) -> Result<Planned, Error> {
+    let explicit = |Planned { plan, names }| {
+        let plan = make_exchanges_explicit(plan).and_then(align);
+        let plan = plan.map_err(|source| unsupported(query, source))?;
+        Ok(Planned { plan, names })
     };
     if query.sql.to_lowercase().contains("distinct") {
         let plan = explicit(sql.physical_plan(query, Distinct::AsState).await?)?;
-        if early::answers_while_tables_arrive(&plan) {
+        if early::answers_while_tables_arrive(&plan.plan) {
             return Ok(plan);
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow::datatypes::Schema;
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ParamValues;
 use datafusion::common::config::Dialect;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -30,6 +30,7 @@ use crate::error::Error;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
+use crate::names::{self, Outputs};
 use crate::rewrite;
 use crate::signed::SignedDifferences;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
@@ -69,23 +70,33 @@ impl<'a> Sql<'a> {
         }
     }
 
+    fn statement(
+        &self,
+        query: &QuerySpec,
+        diagnose: &Diagnose<'_>,
+    ) -> Result<(Statement, Outputs), Error> {
+        let mut statement = diagnose
+            .state
+            .sql_to_statement(&query.sql, &Dialect::Generic)
+            .map_err(|error| diagnose.syntax(error))?;
+        refuse_statements(query, &statement)?;
+        let with_row = names_row_column(&query.sql);
+        let names = names::resolve(&mut statement, self.spec, query, with_row)?;
+        Ok((statement, names))
+    }
+
     pub async fn physical_plan(
         &self,
         query: &QuerySpec,
         distinct: Distinct,
-    ) -> Result<Arc<dyn ExecutionPlan>, Error> {
+    ) -> Result<Planned, Error> {
         text::check(query)?;
         let mut state = self.state(query, distinct);
         // Aliases are numbered from here, so that equal parts of different queries get equal names.
         *state.execution_props_mut() =
             ExecutionProps::new().with_query_execution_start_time(self.spec.started);
-        let diagnose = Diagnose { spec: self.spec, query, state: &state };
-
-        let mut statement = state
-            .sql_to_statement(&query.sql, &Dialect::Generic)
-            .map_err(|error| diagnose.syntax(error))?;
-        refuse_statements(query, &statement)?;
-        diagnose.tables(&statement)?;
+        let diagnose = Diagnose { query, state: &state };
+        let (mut statement, names) = self.statement(query, &diagnose)?;
         if let Statement::Statement(inner) = &mut statement {
             literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
         }
@@ -110,10 +121,46 @@ impl<'a> Sql<'a> {
             planner = without_rule(planner, FLATTENS_JOINS);
             *planner.execution_props_mut() = state.execution_props().clone();
         }
-        planner
+        let plan = planner
             .create_physical_plan(&plan)
             .await
-            .map_err(|error| diagnose.planning(error, &statement))
+            .map_err(|error| diagnose.planning(error, &statement))?;
+        Ok(Planned { plan, names })
+    }
+}
+
+/// A query with the exact names of all that it means, as DataFusion alone would understand it, and what a user
+/// calls the columns of its answer.
+pub fn statement(spec: &SessionSpec, query: &QuerySpec) -> Result<(Statement, Outputs), Error> {
+    let sql = Sql::new(spec);
+    let state = sql.state(query, Distinct::AsGroups);
+    sql.statement(query, &Diagnose { query, state: &state })
+}
+
+/// A query's plan, and what a user calls the columns of its answer.
+pub struct Planned {
+    pub plan: Arc<dyn ExecutionPlan>,
+    pub names: Outputs,
+}
+
+impl Planned {
+    /// The answer's columns under the names that a user sees: those of the plan stay as they are, so that
+    /// equal parts of different queries stay equal.
+    pub fn schema(&self) -> SchemaRef {
+        named(self.plan.schema(), &self.names)
+    }
+}
+
+/// Columns under the names that a user sees.
+pub fn named(planned: SchemaRef, names: &Outputs) -> SchemaRef {
+    let fields = planned.fields();
+    match names {
+        Some(names) if names.len() == fields.len() => {
+            let named = fields.iter().zip(names);
+            let named = named.map(|(field, name)| field.as_ref().clone().with_name(name));
+            Arc::new(Schema::new(named.collect::<Vec<_>>()))
+        }
+        _ => planned,
     }
 }
 

@@ -79,9 +79,9 @@ async fn send(worker: &Worker, fragment: &TableFragment, output: MapOutput) -> R
     let shards = output.shards.into_iter();
     let to_shards = shards.map(|(shard, sections)| (worker.queues.shard(shard), sections));
     let results = output.results.into_iter();
-    let to_results = results.map(|(query, batches)| {
-        let stage = worker.engine.plan.query(query).root;
-        (worker.queues.result(query), vec![Section { stage, batches }])
+    let to_results = results.filter_map(|(query, batches)| {
+        let stage = worker.engine.plan.root(query)?;
+        Some((worker.queues.result(query), vec![Section { stage, batches }]))
     });
     let sends = to_shards
         .chain(to_results)

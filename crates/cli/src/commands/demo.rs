@@ -95,9 +95,14 @@ fn answer(job: &Job, settings: &Settings) -> Result<Vec<Answer>, Failed> {
     let runtime = local::runtime(settings.threads)?;
     let planned = runtime.block_on(local::prepare(job, settings))?;
     let queries = planned.plan.queries.iter();
-    let mut answers: Vec<_> = queries
-        .map(|query| Answer { schema: query.schema.clone(), batches: vec![], outcome: Ok(()) })
-        .collect();
+    let mut answers = vec![];
+    for query in queries {
+        let schema = match &query.answer {
+            Ok(answer) => answer.schema.clone(),
+            Err(error) => return Err(error.refusal().into()),
+        };
+        answers.push(Answer { schema, batches: vec![], outcome: Ok(()) });
+    }
     let ran = runtime.block_on(local::run(planned, |event| {
         match event {
             Event::Rows(query, batch) => answers[query.index()].batches.push(batch),

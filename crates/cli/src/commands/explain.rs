@@ -23,5 +23,7 @@ pub fn run(args: ExplainArgs) -> Done {
         ExplainFormat::Plan => describe::operators(&plan),
     };
     crate::output::print(&text)?;
-    Ok(())
+    let refused = plan.queries.iter().filter_map(|query| query.answer.as_ref().err());
+    let refusals: Vec<_> = refused.map(|error| error.refusal()).collect();
+    if refusals.is_empty() { Ok(()) } else { Err(refusals.into()) }
 }

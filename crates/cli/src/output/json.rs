@@ -3,33 +3,38 @@
 use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, WriterBuilder};
 
-use super::Writer;
 use super::cells::Cells;
 use super::plain::{plain_batch, plain_schema};
+use super::{Writer, renamed, told_apart};
 
 pub struct JsonWriter<W: Write, F: JsonFormat> {
     out: arrow::json::Writer<W, F>,
+    /// An object has each name once.
+    schema: SchemaRef,
 }
 
 impl<W: Write> JsonWriter<W, JsonArray> {
-    pub fn array(out: W) -> Self {
-        Self { out: WriterBuilder::new().with_explicit_nulls(true).build(out) }
+    pub fn array(schema: &SchemaRef, out: W) -> Self {
+        let out = WriterBuilder::new().with_explicit_nulls(true).build(out);
+        Self { out, schema: told_apart(schema) }
     }
 }
 
 impl<W: Write> JsonWriter<W, LineDelimited> {
-    pub fn lines(out: W) -> Self {
-        Self { out: WriterBuilder::new().with_explicit_nulls(true).build(out) }
+    pub fn lines(schema: &SchemaRef, out: W) -> Self {
+        let out = WriterBuilder::new().with_explicit_nulls(true).build(out);
+        Self { out, schema: told_apart(schema) }
     }
 }
 
 impl<W: Write, F: JsonFormat> Writer for JsonWriter<W, F> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        let batch = renamed(batch, &self.schema).map_err(into_io)?;
         let schema = plain_schema(&batch.schema());
-        let batch = plain_batch(batch, &schema).map_err(into_io)?;
+        let batch = plain_batch(&batch, &schema).map_err(into_io)?;
         refuse_what_cannot_be_shown(&batch)?;
         self.out.write(&batch).map_err(into_io)?;
         self.out.get_mut().flush()

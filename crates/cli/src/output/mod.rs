@@ -13,9 +13,11 @@ mod zoo;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::error::ArrowError;
 use clap::ValueEnum;
 
 use crate::error::Failed;
@@ -71,11 +73,39 @@ pub fn writer<'a>(
     Ok(match format {
         Format::Table => Box::new(table::TableWriter::new(schema, out)),
         Format::Csv => Box::new(csv::CsvWriter::new(&schema, out)?),
-        Format::Json => Box::new(json::JsonWriter::array(out)),
-        Format::Ndjson => Box::new(json::JsonWriter::lines(out)),
+        Format::Json => Box::new(json::JsonWriter::array(&schema, out)),
+        Format::Ndjson => Box::new(json::JsonWriter::lines(&schema, out)),
         Format::Markdown => Box::new(markdown::MarkdownWriter::new(&schema, out)?),
         Format::Parquet => Box::new(parquet::ParquetWriter::new(&schema, out)?),
     })
+}
+
+/// The same columns, each with a name of its own, for formats in which a name stands for one value:
+/// `x, x` becomes `x, x_1`.
+fn told_apart(schema: &SchemaRef) -> SchemaRef {
+    let mut names: Vec<String> = vec![];
+    for field in schema.fields() {
+        let name = field.name();
+        let numbered = (1..).map(|n| format!("{name}_{n}"));
+        let is_free = |name: &String| {
+            !names.contains(name) && (schema.fields().iter().all(|field| field.name() != name))
+        };
+        let name = match names.contains(name) {
+            true => numbered.into_iter().find(is_free).unwrap_or_default(),
+            false => name.clone(),
+        };
+        names.push(name);
+    }
+    let fields = schema.fields().iter().zip(names);
+    let fields: Vec<_> =
+        fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// A batch under other names.
+fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &rows)
 }
 
 /// A result's file in the output folder. It appears under its name only when it is complete.

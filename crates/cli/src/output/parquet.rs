@@ -9,17 +9,18 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use super::Writer;
 use super::plain::{plain_batch, plain_schema};
+use super::{Writer, told_apart};
 
 pub struct ParquetWriter<W: Write + Send> {
+    /// A file has each name once.
     schema: SchemaRef,
     out: ArrowWriter<W>,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
     pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
-        let schema = plain_schema(schema);
+        let schema = plain_schema(&told_apart(schema));
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let out = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
         Ok(Self { schema, out })

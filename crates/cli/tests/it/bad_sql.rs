@@ -15,11 +15,12 @@ fn a_word_that_starts_no_statement() {
     assert_snapshot!(ask("SELEC * FROM games"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query: Expected: an SQL statement, found: SELEC
+    error[CDL-2001]: query: expected an SQL statement, found SELEC
      --> line 1, column 1
       |
     1 | SELEC * FROM games
       | ^
+    hint: did you mean SELECT?
     ");
 }
 
@@ -28,7 +29,7 @@ fn the_place_in_a_text_of_several_lines() {
     assert_snapshot!(ask("SELECT id\nFROM games\n\tWHERE id = = 3"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query: Expected: an expression, found: =
+    error[CDL-2001]: query: expected an expression, found =
      --> line 3, column 13
       |
     3 | 	WHERE id = = 3
@@ -41,11 +42,12 @@ fn a_text_that_ends_too_soon() {
     assert_snapshot!(ask("SELECT id FROM games WHERE ("), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query: Expected: an expression, found: EOF
-     --> line 1, column 29
+    error[CDL-2001]: query: this ( is never closed
+     --> line 1, column 28
       |
     1 | SELECT id FROM games WHERE (
-      |                             ^
+      |                            ^
+    hint: write the missing )
     ");
 }
 
@@ -54,11 +56,12 @@ fn a_quote_that_is_never_closed() {
     assert_snapshot!(ask("SELECT id FROM games WHERE name = 'Rust"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query: Unterminated string literal
+    error[CDL-2001]: query: the text that begins here is never closed
      --> line 1, column 35
       |
     1 | SELECT id FROM games WHERE name = 'Rust
       |                                   ^
+    hint: a text ends with '; a ' within it is written twice: 'it''s'
     ");
 }
 
@@ -118,6 +121,10 @@ fn an_unknown_table_with_a_near_name() {
     exit 1
     --- stderr
     error[CDL-2002]: query: there is no table "gmes"
+     --> line 1, column 15
+      |
+    1 | SELECT * FROM gmes
+      |               ^
     hint: did you mean "games"?
     "#);
 }
@@ -128,6 +135,10 @@ fn an_unknown_table_with_no_near_name() {
     exit 1
     --- stderr
     error[CDL-2002]: query: there is no table "publishers"
+     --> line 1, column 15
+      |
+    1 | SELECT * FROM publishers
+      |               ^
     hint: the tables are games
     "#);
 }
@@ -138,6 +149,10 @@ fn a_table_where_none_was_named() {
     exit 1
     --- stderr
     error[CDL-2002]: query: there is no table "games"
+     --> line 1, column 15
+      |
+    1 | SELECT * FROM games
+      |               ^
     hint: name your files with -t table=file.csv
     "#);
 }
@@ -204,11 +219,12 @@ fn several_statements() {
     assert_snapshot!(ask("SELECT 1; SELECT 2"), @"
     exit 1
     --- stderr
-    error[CDL-2001]: query: one SELECT at a time
-     --> line 1, column 1
+    error[CDL-2001]: query: there is more than one statement
+     --> line 1, column 11
       |
     1 | SELECT 1; SELECT 2
-      | ^
+      |           ^
+    hint: ask one SELECT at a time
     ");
     assert_eq!(ask("SELECT 1 AS one;").answer(), "one\n1\n");
 }
@@ -243,16 +259,25 @@ fn a_parameter_of_the_wrong_type() {
     let ran = place.query("SELECT id FROM t WHERE id > $n", &["-t", "t=t.csv", "-p", "n=abc"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error[CDL-2008]: "), "{ran}");
-    assert!(ran.stderr.contains("Cannot cast string 'abc' to value of Int64 type"), "{ran}");
+    assert!(ran.stderr.contains("cannot cast string 'abc' to value of BIGINT type"), "{ran}");
 }
 
 #[test]
 fn a_query_of_a_suite_is_named() {
-    let queries = [("good", "SELECT 1"), ("bad", "SELECT id\nFROM sale")];
+    let queries = [("good", "SELECT 1 AS one"), ("bad", "SELECT id\nFROM sale")];
     assert_snapshot!(shop::run(&shop::with_queries(&queries), &[]), @r#"
     exit 1
+    --- stdout
+    # good: About good
+    one
+    1
+
     --- stderr
     error[CDL-2002]: bad: there is no table "sale"
+     --> line 2, column 6
+      |
+    2 | FROM sale
+      |      ^
     hint: did you mean "sales"?
     "#);
 }

@@ -27,8 +27,8 @@ fn the_others_are_answered_on_stdout() {
     pen,2
 
     --- stderr
-    error[CDL-3002]: divides: Arrow error: Divide by zero error
-    error[CDL-3002]: casts: Arrow error: Cast error: Cannot cast string 'pen' to value of Int32 type
+    error[CDL-3002]: divides: division by zero
+    error[CDL-3002]: casts: cannot cast string 'pen' to value of INT type
     ");
 }
 
@@ -42,11 +42,42 @@ fn the_others_are_answered_in_files_and_every_status_is_told() {
     divides        failed  About divides
     casts          failed  About casts
     items          2 rows  About items
-    error[CDL-3002]: divides: Arrow error: Divide by zero error
-    error[CDL-3002]: casts: Arrow error: Cast error: Cannot cast string 'pen' to value of Int32 type
+    error[CDL-3002]: divides: division by zero
+    error[CDL-3002]: casts: cannot cast string 'pen' to value of INT type
     ");
     assert_eq!(place.list("out"), ["count.csv", "items.csv"]);
     assert_eq!(place.read("out/items.csv"), "item,n\nink,1\npen,2\n");
+}
+
+#[test]
+fn a_query_that_cannot_be_planned_is_no_obstacle_to_the_others() {
+    let queries = [
+        ("count", "SELECT count(*) AS n FROM sales"),
+        ("column", "SELECT nothing FROM sales"),
+        ("items", "SELECT count(DISTINCT item) AS n FROM sales"),
+        ("syntax", "SELECT FROM WHERE"),
+    ];
+    let place = shop::with_queries(&queries);
+    let ran = shop::run(&place, &["--out", "out"]);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert_eq!(place.list("out"), ["count.csv", "items.csv"]);
+    let told = |text: &str| assert!(ran.stderr.contains(text), "{text}: {ran}");
+    told("count          1 row   About count\n");
+    told("column       refused  About column\n");
+    told("error[CDL-2003]: column: there is no column \"nothing\"\n --> line 1, column 8\n");
+    told("error[CDL-2001]: syntax: ");
+    let ran = shop::run(&place, &[]);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert_eq!(ran.stdout, "# count: About count\nn\n3\n\n# items: About items\nn\n2\n\n");
+}
+
+#[test]
+fn where_no_query_can_be_planned_each_is_told() {
+    let place = shop::with_queries(&[("one", "SELECT a FROM sales"), ("two", "SELECT")]);
+    let ran = shop::run(&place, &["--out", "out"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran}");
+    assert!(ran.stderr.contains("error[CDL-2003]: one: "), "{ran}");
+    assert!(ran.stderr.contains("error[CDL-2001]: two: "), "{ran}");
 }
 
 #[test]

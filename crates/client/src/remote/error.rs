@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use caudal_core::{Code, Coded, Failure};
+use caudal_core::{Code, Coded, Failure, protocol};
 use thiserror::Error;
 
 use super::refusal::Refusal;
@@ -14,6 +14,9 @@ pub enum Error {
     NoGateway { seconds: u64, tried: Vec<Tried> },
     #[error("{0}")]
     Refused(Refusal),
+    /// Not one of the queries can be answered.
+    #[error("{}", .0.iter().map(|refusal| refusal.message.as_str()).collect::<Vec<_>>().join("\n"))]
+    Unanswerable(Vec<protocol::Refusal>),
     /// The session has ended so, whoever asks.
     #[error("{}", .0.message)]
     Failed(Failure),
@@ -60,7 +63,10 @@ impl Error {
             | Error::Token
             | Error::Tls { .. } => true,
             Error::Refused(refusal) => refusal.is_of_access(),
-            Error::Failed(_) | Error::FragmentTooLarge { .. } | Error::Unfit { .. } => false,
+            Error::Unanswerable(_)
+            | Error::Failed(_)
+            | Error::FragmentTooLarge { .. }
+            | Error::Unfit { .. } => false,
         }
     }
 }
@@ -70,6 +76,9 @@ impl Coded for Error {
         match self {
             Error::NoGateway { .. } => "CDL-9001",
             Error::Refused(refusal) => refusal.code.as_deref().map_or("CDL-9002", lasting),
+            Error::Unanswerable(refusals) => {
+                refusals.first().map_or("CDL-9002", |refusal| lasting(&refusal.code))
+            }
             Error::Failed(failure) => lasting(&failure.code),
             Error::Address { .. } => "CDL-9003",
             Error::Garbled { .. } => "CDL-9004",
@@ -91,6 +100,7 @@ impl Coded for Error {
             Error::FragmentTooLarge { .. } => {
                 Some("a record of that size can only be read in one process".to_string())
             }
+            Error::Unanswerable(refusals) => refusals.first()?.hint.clone(),
             Error::Failed(_) | Error::Token | Error::Tls { .. } | Error::Unfit { .. } => None,
         }
     }

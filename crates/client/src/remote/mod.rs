@@ -22,7 +22,7 @@ use arrow::datatypes::SchemaRef;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
 use caudal_core::protocol::{
-    EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
+    self, EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
 use caudal_core::{QueryId, SessionId, Source, TableFragment, TableId, limits, schema, wire};
@@ -52,8 +52,8 @@ const CANCEL_MAX: Duration = Duration::from_secs(2);
 pub struct Remote {
     pub session: SessionId,
     pub tables: Vec<Table>,
-    /// The columns of each query's answer.
-    pub schemas: Vec<SchemaRef>,
+    /// The columns of each query's answer, or why there will be none.
+    pub schemas: Vec<Result<SchemaRef, protocol::Refusal>>,
     sources: Vec<Vec<Source>>,
     gateways: Arc<Gateways>,
     known: Arc<Known>,
@@ -102,13 +102,21 @@ impl Remote {
         if tables.len() != request.tables.len() || queries.len() != request.queries.len() {
             return Err(reply.garbled(&"it answers about other tables or queries"));
         }
+        let refusals: Vec<_> = queries.iter().filter_map(|query| query.refused.clone()).collect();
+        if !queries.is_empty() && refusals.len() == queries.len() {
+            return Err(Error::Unanswerable(refusals));
+        }
         let known = Arc::new(Known::default());
         let keep = attach::keep(Arc::clone(&gateways), session.clone(), Arc::clone(&known));
         let table = |table: caudal_core::protocol::TableNeeds| {
             let columns = table.needed.then_some(table.columns);
             Ok(Table { name: table.name, columns, schema: decoded(&reply, &table.schema)? })
         };
-        let schema = |query: &QueryShape| decoded(&reply, &query.schema);
+        let schema = |query: &QueryShape| {
+            let refused = query.refused.clone();
+            refused
+                .map_or_else(|| decoded(&reply, &query.schema).map(Ok), |refusal| Ok(Err(refusal)))
+        };
         Ok(Self {
             session,
             tables: tables.into_iter().map(table).collect::<Result<_, Error>>()?,
@@ -197,6 +205,10 @@ fn decoded(reply: &Reply, text: &str) -> Result<SchemaRef, Error> {
 impl Service for Remote {
     fn sources(&self) -> &[Vec<Source>] {
         &self.sources
+    }
+
+    fn refusal(&self, query: QueryId) -> Option<&protocol::Refusal> {
+        self.schemas[query.index()].as_ref().err()
     }
 
     fn fragment_bytes(&self) -> usize {

@@ -73,7 +73,7 @@ impl Cluster {
         });
         let queries = request.queries.into_iter().zip(&state.queries).map(|(entry, query)| {
             let schema = schema::encode(&query.schema).unwrap();
-            QueryShape { name: entry.name, schema, sources: query.sources.clone() }
+            QueryShape { name: entry.name, schema, sources: query.sources.clone(), refused: None }
         });
         OpenReply {
             session: SessionId(format!("s-{}", request.nonce)),

@@ -1,7 +1,7 @@
 //! Opening: once for each nonce, within the limit, from wherever an earlier attempt got to.
 
 use caudal_core::manifest::TableEntry;
-use caudal_core::protocol::{EXCERPT_HEADER, HINT_HEADER, OpenRequest, RETRY_MS_HEADER};
+use caudal_core::protocol::{HINT_HEADER, OpenRequest, RETRY_MS_HEADER};
 use caudal_core::{Objects, Queues, schema};
 use tonic::Code;
 
@@ -81,22 +81,43 @@ async fn one_session_too_many_is_told_when_to_come_back() {
     let refusal = client.open(&numbers_request(3)).await.unwrap_err();
     assert_eq!((refusal.code(), code(&refusal)), (Code::ResourceExhausted, "CDL-8003"));
     assert!(header(&refusal, RETRY_MS_HEADER).unwrap().parse::<u64>().unwrap() > 0);
+    assert_eq!(text_header(&refusal, HINT_HEADER), "try again when another session has ended");
     client.open(&numbers_request(2)).await.expect("who has a place keeps it");
     client.close(&first.session).await.unwrap();
     client.open(&numbers_request(3)).await.expect("there is room again");
 }
 
 #[tokio::test]
-async fn sql_that_cannot_be_planned_is_refused_with_the_place() {
+async fn a_query_that_cannot_be_planned_is_refused_and_the_others_are_not() {
     let cluster = Cluster::new();
     let client = cluster.gateway().await.client().await;
     let mut request = numbers_request(1);
     request.queries[0].sql = "SELECT m\nFROM numbers".to_string();
-    let refusal = client.open(&request).await.unwrap_err();
-    assert_eq!((refusal.code(), code(&refusal)), (Code::InvalidArgument, "CDL-2003"));
-    assert_eq!(text_header(&refusal, HINT_HEADER), "did you mean \"n\"?");
-    let excerpt = text_header(&refusal, EXCERPT_HEADER);
+    let reply = client.open(&request).await.unwrap();
+    let [big, sums] = &reply.queries[..] else { panic!("two queries") };
+    assert!(big.sources.is_empty() && !sums.sources.is_empty() && sums.refused.is_none());
+    let refusal = big.refused.as_ref().unwrap();
+    assert_eq!(refusal.code, "CDL-2003");
+    assert_eq!(refusal.hint.as_deref(), Some("did you mean \"n\"?"));
+    let excerpt = refusal.excerpt.as_ref().unwrap();
     assert!(excerpt.contains("1 | SELECT m\n  |        ^"), "{excerpt}");
+    assert!(reply.tables[0].needed, "by the other");
+    let again = client.open(&request).await.unwrap();
+    assert_eq!((again.session, again.fingerprint), (reply.session, reply.fingerprint));
+}
+
+#[tokio::test]
+async fn nothing_is_opened_where_every_query_is_refused() {
+    let cluster = Cluster::new();
+    let client = cluster.gateway().await.client().await;
+    let mut request = numbers_request(1);
+    request.queries[0].sql = "SELECT m FROM numbers".to_string();
+    request.queries[1].sql = "SELECT".to_string();
+    let reply = client.open(&request).await.unwrap();
+    let codes: Vec<_> =
+        reply.queries.iter().map(|query| query.refused.as_ref().unwrap().code.as_str()).collect();
+    assert_eq!(codes, ["CDL-2003", "CDL-2001"], "each is told");
+    assert!(reply.tables.iter().all(|table| !table.needed));
     assert!(cluster.leftovers().await.is_empty(), "nothing was taken for it");
 }
 

@@ -67,7 +67,7 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     let tables = [Table { name: "t".to_string(), schema: columns(), fragments: vec![] }];
     let sql = [format!("SELECT k FROM t GROUP BY k HAVING count(*) >= {HOT_ROWS}")];
     let plan = Run::new(&tables, &sql, 1).plan().await.unwrap();
-    assert!(plan.stage(plan.queries[0].root).early.is_some(), "planned to answer early");
+    assert!(plan.stage(plan.root(0.into()).unwrap()).early.is_some(), "planned to answer early");
     let mut store = caudal_journal::open("memory:").unwrap();
     if !fenced {
         store = around(&store, Arc::new(Unfenced));

@@ -34,6 +34,9 @@ fn render(plan: &SessionPlan, body: impl Fn(&Stage) -> String) -> String {
         plan.shards,
         plan.fingerprint
     );
+    for (query, error) in plan.queries.iter().filter_map(|q| Some((q, q.answer.as_ref().err()?))) {
+        let _ = writeln!(text, "query {}: refused ({error})", query.name);
+    }
     for table in &plan.tables {
         let columns: Vec<_> = table.schema.fields().iter().map(|f| f.name().as_str()).collect();
         let _ = match (table.stages.is_empty(), columns.is_empty()) {

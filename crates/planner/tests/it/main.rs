@@ -4,6 +4,8 @@
 
 mod fingerprint;
 mod identity;
+mod mistakes;
+mod names;
 mod refusals;
 mod stages;
 

@@ -1,0 +1,132 @@
+//! DataFusion's own words, as plain as they get. The one place where they are looked at.
+
+use arrow::datatypes::{DataType, IntervalUnit};
+use arrow::error::ArrowError;
+use datafusion::error::DataFusionError;
+
+/// What an error says, without what it says about DataFusion.
+pub fn text(error: &DataFusionError) -> String {
+    match error.find_root() {
+        DataFusionError::ArrowError(arrow, _) => arrow_text(arrow),
+        DataFusionError::Plan(text)
+        | DataFusionError::Execution(text)
+        | DataFusionError::Internal(text)
+        | DataFusionError::Configuration(text)
+        | DataFusionError::ResourcesExhausted(text) => cleaned(text),
+        DataFusionError::NotImplemented(text) => format!("not supported: {}", cleaned(text)),
+        DataFusionError::External(source) => cleaned(&source.to_string()),
+        DataFusionError::SchemaError(schema, _) => cleaned(&schema.to_string()),
+        DataFusionError::Diagnostic(_, inner) => text(inner),
+        other => cleaned(&other.strip_backtrace()),
+    }
+}
+
+fn arrow_text(error: &ArrowError) -> String {
+    match error {
+        ArrowError::DivideByZero => "division by zero".to_string(),
+        ArrowError::CastError(text)
+        | ArrowError::ParseError(text)
+        | ArrowError::ArithmeticOverflow(text)
+        | ArrowError::ComputeError(text)
+        | ArrowError::InvalidArgumentError(text)
+        | ArrowError::NotYetImplemented(text)
+        | ArrowError::SchemaError(text) => cleaned(text),
+        ArrowError::ExternalError(source) => cleaned(&source.to_string()),
+        other => cleaned(&other.to_string()),
+    }
+}
+
+/// What DataFusion and Arrow put around, and how they call types.
+pub fn cleaned(text: &str) -> String {
+    // A backtrace, advice to DataFusion's own developers, or the tree of what they did not expect.
+    let ends =
+        ["\n\nbacktrace:", "This issue was likely caused by", " { ", "\nCandidate functions"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    let mut text = text[..end].trim().trim_end_matches(['.', ':']).to_string();
+    for before in ["Error during planning: ", "Internal error: ", "Arrow error: ", "Cast error: "] {
+        text = text.replace(before, "");
+    }
+    for (theirs, ours) in TYPES {
+        text = replaced_word(&text, theirs, ours);
+    }
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        // Not an abbreviation.
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text,
+    }
+}
+
+const TYPES: [(&str, &str); 15] = [
+    ("Utf8View", "TEXT"),
+    ("LargeUtf8", "TEXT"),
+    ("Utf8", "TEXT"),
+    ("Int8", "TINYINT"),
+    ("Int16", "SMALLINT"),
+    ("Int32", "INT"),
+    ("Int64", "BIGINT"),
+    ("UInt8", "TINYINT UNSIGNED"),
+    ("UInt16", "SMALLINT UNSIGNED"),
+    ("UInt32", "INT UNSIGNED"),
+    ("UInt64", "BIGINT UNSIGNED"),
+    ("Float32", "FLOAT"),
+    ("Float64", "DOUBLE"),
+    ("Boolean", "BOOLEAN"),
+    ("Date32", "DATE"),
+];
+
+fn replaced_word(text: &str, from: &str, to: &str) -> String {
+    let mut replaced = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(from) {
+        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
+        let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+        let is_word = !before.ends_with(goes_on) && !after.starts_with(goes_on);
+        replaced.push_str(before);
+        replaced.push_str(if is_word { to } else { from });
+        rest = after;
+    }
+    replaced + rest
+}
+
+/// A type as SQL calls it.
+pub fn type_name(ty: &DataType) -> String {
+    match ty {
+        DataType::Null => "NULL".to_string(),
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
+            format!("DECIMAL({p}, {s})")
+        }
+        DataType::Decimal256(p, s) => format!("DECIMAL({p}, {s})"),
+        DataType::Timestamp(_, None) => "TIMESTAMP".to_string(),
+        DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE".to_string(),
+        DataType::Time32(_) | DataType::Time64(_) => "TIME".to_string(),
+        DataType::Date64 => "DATE".to_string(),
+        DataType::Interval(IntervalUnit::YearMonth | IntervalUnit::DayTime)
+        | DataType::Interval(IntervalUnit::MonthDayNano)
+        | DataType::Duration(_) => "INTERVAL".to_string(),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            format!("{}[]", type_name(item.data_type()))
+        }
+        DataType::Struct(_) => "STRUCT".to_string(),
+        DataType::Map(..) => "MAP".to_string(),
+        DataType::Dictionary(_, values) => type_name(values),
+        other => cleaned(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_about_datafusion_is_left() {
+        let error = DataFusionError::Internal("Function sum cannot take Utf8View.\nThis issue was likely caused by a bug in DataFusion's code. Please help us".into());
+        assert_eq!(text(&error), "function sum cannot take TEXT");
+        let error = DataFusionError::Plan("UInt64 and MyInt64".into()).context("somewhere");
+        assert_eq!(text(&error), "BIGINT UNSIGNED and MyInt64");
+        let error = DataFusionError::ArrowError(Box::new(ArrowError::DivideByZero), None);
+        assert_eq!(text(&error), "division by zero");
+    }
+}
