@@ -39,7 +39,10 @@ def connect(kind, scale, folder):
     connection.execute("SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
     if fresh:
         connection.execute(f"CALL {GENERATORS[kind]}(sf = {scale})")
-        for name in tables(connection):
+        for name, columns in tables(connection).items():
+            # There is no empty text in a CSV file.
+            for column in (column for column, ty in columns.items() if ty == "text"):
+                connection.execute(f"UPDATE {name} SET {column} = NULL WHERE {column} = ''")
             connection.execute(f"COPY {name} TO '{folder}/{name}.csv' (HEADER)")
         (folder / "ready").touch()
     return connection
