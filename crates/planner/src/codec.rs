@@ -11,14 +11,18 @@ use caudal_core::{StageId, TableId};
 use datafusion::common::{internal_datafusion_err, internal_err, not_impl_err};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::bytes::{
-    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
+    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_proto_converter,
 };
 use datafusion_proto::physical_plan::from_proto::parse_protobuf_partitioning;
-use datafusion_proto::physical_plan::to_proto::serialize_partitioning;
+use datafusion_proto::physical_plan::to_proto::{
+    serialize_partitioning, serialize_physical_expr_with_converter,
+};
 use datafusion_proto::physical_plan::{
-    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
+    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalPlanNodeExt,
+    PhysicalProtoConverterExtension,
 };
 use datafusion_proto::protobuf;
 use prost::Message;
@@ -28,7 +32,7 @@ use crate::leaf::{Leaf, LeafExec};
 
 /// The plan as bytes; an error for an operator that the protobuf does not know.
 pub fn encode(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<u8>> {
-    let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(plan), &Codec)?;
+    let bytes = physical_plan_to_bytes_with_proto_converter(Arc::clone(plan), &Codec, &Converter)?;
     Ok(bytes.to_vec())
 }
 
@@ -39,6 +43,48 @@ pub fn decode(bytes: &[u8], context: &TaskContext) -> Result<Arc<dyn ExecutionPl
 
 #[derive(Debug)]
 struct Codec;
+
+/// DataFusion's, but for the numbers of expressions: each process counts from another one, and of those that are
+/// numbered (the filter that a top-k fills while it runs) no other operator of a stage knows.
+struct Converter;
+
+impl PhysicalProtoConverterExtension for Converter {
+    fn physical_expr_to_proto(
+        &self,
+        expression: &Arc<dyn PhysicalExpr>,
+        codec: &dyn PhysicalExtensionCodec,
+    ) -> Result<protobuf::PhysicalExprNode> {
+        let mut node = serialize_physical_expr_with_converter(expression, codec, self)?;
+        node.expr_id = node.expr_id.map(|_| 0);
+        Ok(node)
+    }
+
+    fn execution_plan_to_proto(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        codec: &dyn PhysicalExtensionCodec,
+    ) -> Result<protobuf::PhysicalPlanNode> {
+        let plan = Arc::clone(plan);
+        protobuf::PhysicalPlanNode::try_from_physical_plan_with_converter(plan, codec, self)
+    }
+
+    fn proto_to_execution_plan(
+        &self,
+        plan: &protobuf::PhysicalPlanNode,
+        context: &PhysicalPlanDecodeContext<'_>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.default_proto_to_execution_plan(plan, context)
+    }
+
+    fn proto_to_physical_expr(
+        &self,
+        expression: &protobuf::PhysicalExprNode,
+        schema: &Schema,
+        context: &PhysicalPlanDecodeContext<'_>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        self.default_proto_to_physical_expr(expression, schema, context)
+    }
+}
 
 /// A node of ours.
 #[derive(Clone, PartialEq, Message)]

@@ -51,7 +51,6 @@ impl Cutter {
     /// were made for it.
     pub fn forget(&mut self, query: QueryId, stages: usize) {
         self.stages.truncate(stages);
-        self.by_text.retain(|_, stage| stage.index() < stages);
         for stage in &mut self.stages {
             stage.queries.retain(|other| *other != query);
         }
