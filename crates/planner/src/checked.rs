@@ -47,8 +47,12 @@ impl ExprPlanner for CheckedConstants {
     fn plan_binary_op(
         &self,
         expression: RawBinaryExpr,
-        _: &DFSchema,
+        schema: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
+        if expression.op == BinaryOperator::Divide && divides_decimals(&expression, schema) {
+            let RawBinaryExpr { left, right, .. } = expression;
+            return Ok(PlannerResult::Planned(call(Operation::Divide, vec![left, right])));
+        }
         let operation = match expression.op {
             BinaryOperator::Plus => Operation::Add,
             BinaryOperator::Minus => Operation::Subtract,
@@ -60,6 +64,16 @@ impl ExprPlanner for CheckedConstants {
         }
         let RawBinaryExpr { left, right, .. } = expression;
         Ok(PlannerResult::Planned(call(operation, vec![left, right])))
+    }
+}
+
+/// Before types are made equal: what is around a quotient has to know that it is a float.
+fn divides_decimals(division: &RawBinaryExpr, schema: &DFSchema) -> bool {
+    match (division.left.get_type(schema), division.right.get_type(schema)) {
+        (Ok(left), Ok(right)) => {
+            is_exact(&left) && is_exact(&right) && (left.is_decimal() || right.is_decimal())
+        }
+        _ => false,
     }
 }
 
@@ -99,12 +113,7 @@ fn check(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let (of_left, of_right) = (left.get_type(schema)?, right.get_type(schema)?);
             match Operation::of(op) {
-                // Integers are divided with a check; decimals have one more digit to lose.
-                Some(operation)
-                    if is_exact(&of_left)
-                        && is_exact(&of_right)
-                        && (operation != Operation::Divide || of_left.is_decimal()) =>
-                {
+                Some(operation) if is_exact(&of_left) && is_exact(&of_right) => {
                     Ok(Transformed::yes(call(operation, vec![*left, *right])))
                 }
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),

@@ -80,6 +80,7 @@ impl<'a> Sql<'a> {
             .sql_to_statement(&query.sql, &Dialect::Generic)
             .map_err(|error| diagnose.syntax(error))?;
         refuse_statements(query, &statement)?;
+        rewrite::reading(query, &mut statement)?;
         let with_row = names_row_column(&query.sql);
         let names = names::resolve(&mut statement, self.spec, query, with_row)?;
         Ok((statement, names))
@@ -100,7 +101,7 @@ impl<'a> Sql<'a> {
         if let Statement::Statement(inner) = &mut statement {
             literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
         }
-        rewrite::rewrite(query, &state, &mut statement).await?;
+        rewrite::joins(query, &state, &mut statement).await?;
         let plan = state
             .statement_to_plan(statement.clone())
             .await

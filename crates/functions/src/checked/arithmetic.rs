@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Datum, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, Datum, Scalar, new_empty_array};
+use arrow::compute::cast;
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type,
-    Field, FieldRef,
+    Field, FieldRef, Float64Type,
 };
 use arrow::error::ArrowError;
 use datafusion::common::{Result, exec_err, internal_err};
@@ -24,6 +25,7 @@ pub enum Operation {
     Add,
     Subtract,
     Multiply,
+    /// Of decimals, as a float: as a decimal it would have four digits more than what is divided, and lose the rest.
     Divide,
     Negate,
 }
@@ -38,7 +40,6 @@ impl Operation {
             Operator::Plus => Some(Self::Add),
             Operator::Minus => Some(Self::Subtract),
             Operator::Multiply => Some(Self::Multiply),
-            Operator::Divide => Some(Self::Divide),
             _ => None,
         }
     }
@@ -67,11 +68,34 @@ impl Operation {
             Self::Add => numeric::add(left, right),
             Self::Subtract => numeric::sub(left, right),
             Self::Multiply => numeric::mul(left, right),
-            Self::Divide => numeric::div(left, right),
+            Self::Divide => quotient(left, right),
             Self::Negate => return Err(overflow("a negation has one argument")),
         }?;
         has_its_digits(&result)?;
         Ok(result)
+    }
+}
+
+/// A quotient as a float. That of a division by zero is an error, as it is of integers.
+fn quotient(left: &dyn Datum, right: &dyn Datum) -> Result<ArrayRef, ArrowError> {
+    let ((left, one_left), (right, one_right)) = (left.get(), right.get());
+    let left = cast(left, &DataType::Float64)?;
+    let right = cast(right, &DataType::Float64)?;
+    let divided_by = right.as_primitive::<Float64Type>();
+    let is_divided = |row: usize| match (one_left, one_right) {
+        (true, _) => left.is_valid(0),
+        (false, true) => left.null_count() < left.len(),
+        (false, false) => left.is_valid(row),
+    };
+    let by_zero = |(row, value): (usize, Option<f64>)| value == Some(0.0) && is_divided(row);
+    if !left.is_empty() && divided_by.iter().enumerate().any(by_zero) {
+        return Err(ArrowError::DivideByZero);
+    }
+    match (one_left, one_right) {
+        (true, true) => numeric::div(&Scalar::new(left), &Scalar::new(right)),
+        (true, false) => numeric::div(&Scalar::new(left), &right),
+        (false, true) => numeric::div(&left, &Scalar::new(right)),
+        (false, false) => numeric::div(&left, &right),
     }
 }
 

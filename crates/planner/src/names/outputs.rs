@@ -118,27 +118,27 @@ impl Names<'_> {
             }
         }
         let unknown = relations.iter().any(|relation| relation.columns.is_none());
-        if unknown || options.opt_ilike.is_some() || options.opt_rename.is_some() {
+        // Which come first of many joins, whoever rewrites them knows best.
+        let many_joins = relations.len() > 2 && !scope.merged.is_empty();
+        if unknown || many_joins || options.opt_ilike.is_some() || options.opt_rename.is_some() {
             return Ok(None);
         }
         let mut outputs = vec![];
         let mut seen = BTreeSet::new();
-        for relation in relations {
-            for column in relation.known().iter().filter(|column| !column.hidden) {
-                let Some(name) = column.name.clone() else { return Ok(None) };
-                let is_merged = scope.merged.contains(&name) && relations.len() > 1;
-                if left_out.contains(&name) || is_merged && !seen.insert(name.clone()) {
-                    continue;
-                }
-                let item = match replaced.iter().find(|(column, _)| *column == name) {
-                    Some((_, expr)) => SelectItem::ExprWithAlias {
-                        expr: expr.clone(),
-                        alias: Ident::with_quote('"', name),
-                    },
-                    None => SelectItem::UnnamedExpr(column_of(relation, name, is_merged)),
-                };
-                outputs.push((item, column.clone()));
+        for (relation, column) in in_order(relations, scope) {
+            let Some(name) = column.name.clone() else { return Ok(None) };
+            let is_merged = scope.merged.contains(&name) && relations.len() > 1;
+            if left_out.contains(&name) || is_merged && !seen.insert(name.clone()) {
+                continue;
             }
+            let item = match replaced.iter().find(|(column, _)| *column == name) {
+                Some((_, expr)) => SelectItem::ExprWithAlias {
+                    expr: expr.clone(),
+                    alias: Ident::with_quote('"', name),
+                },
+                None => SelectItem::UnnamedExpr(column_of(relation, name, is_merged)),
+            };
+            outputs.push((item, column.clone()));
         }
         Ok(Some(outputs))
     }
@@ -173,6 +173,22 @@ impl Names<'_> {
         }
         names
     }
+}
+
+/// The columns of `*`: first those that are joined by, as SQL says, then each table's.
+fn in_order<'r>(relations: &'r [Relation], scope: &Scope<'_>) -> Vec<(&'r Relation, &'r Column)> {
+    let columns = relations.iter().flat_map(|relation| {
+        let shown = relation.known().iter().filter(|column| !column.hidden);
+        shown.map(move |column| (relation, column))
+    });
+    let mut columns: Vec<_> = columns.collect();
+    if relations.len() > 1 {
+        let place = |column: &Column| {
+            scope.merged.iter().position(|name| column.name.as_ref() == Some(name))
+        };
+        columns.sort_by_key(|(_, column)| place(column).unwrap_or(usize::MAX));
+    }
+    columns
 }
 
 /// Rewrites the name of a column of these.

@@ -27,11 +27,8 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 use crate::error::{Error, Place};
 use crate::spec::QuerySpec;
 
-pub async fn rewrite(
-    query: &QuerySpec,
-    state: &SessionState,
-    statement: &mut Statement,
-) -> Result<(), Error> {
+/// What would be read otherwise than it is written.
+pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error> {
     let Statement::Statement(statement) = statement else { return Ok(()) };
     let statement: &mut ast::Statement = statement;
     let refused = |refusal: Refusal| refusal.of(query);
@@ -39,9 +36,19 @@ pub async fn rewrite(
     from_first::rewrite(statement);
     aliases::check(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
-    windows::rewrite(statement).map_err(refused)?;
+    windows::rewrite(statement).map_err(refused)
+}
+
+/// Joins by the names of columns, once all names are exact.
+pub async fn joins(
+    query: &QuerySpec,
+    state: &SessionState,
+    statement: &mut Statement,
+) -> Result<(), Error> {
+    let Statement::Statement(statement) = statement else { return Ok(()) };
+    let statement: &mut ast::Statement = statement;
     let relations = relations::plan(state, statement).await;
-    using::rewrite(statement, relations).map_err(refused)
+    using::rewrite(statement, relations).map_err(|refusal| refusal.of(query))
 }
 
 /// Why a rewrite gives up, before it is known whose query it is.
