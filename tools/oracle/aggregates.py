@@ -87,7 +87,7 @@ class Aggregates:
         self.duckdb_only()
         one = self.dice.among(["stddev", "var_pop", "stddev_pop", "var_samp"])
         if self.dice.one_in(3):
-            return f"{self.dice.among(['corr', 'covar_pop', 'covar_samp'])}({part()}, {part('float')})"
+            return f"{self.dice.among(['covar_pop', 'covar_samp'])}({part()}, {part('float')})"
         return f"{one}({part()})"
 
     def counted(self, scope):

@@ -10,7 +10,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, Tr
 use datafusion::common::{Column, DFSchema, ExprSchema, JoinType};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
-use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::utils::{split_binary, split_conjunction};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, FetchType, LogicalPlan, LogicalPlanBuilder, Operator, SkipType, Subquery,
     binary_expr, lit, not, or, when,
@@ -166,7 +166,23 @@ fn aggregates(plan: &LogicalPlan) -> bool {
 /// Whether all that is asked of the outer row below is that a column is equal to something: only then can the rows be
 /// aggregated for all outer rows at once.
 fn compares_equal(plan: &LogicalPlan) -> bool {
-    let is_equality = |condition: &&Expr| match condition {
+    let mut all = true;
+    let walked = plan.apply(|node| {
+        if let LogicalPlan::Filter(filter) = node {
+            all &= outer_conditions(&filter.predicate).into_iter().all(is_equality);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    all && walked.is_ok()
+}
+
+fn outer_conditions(condition: &Expr) -> Vec<&Expr> {
+    let conditions = split_conjunction(condition).into_iter();
+    conditions.filter(|condition| condition.contains_outer()).collect()
+}
+
+fn is_equality(condition: &Expr) -> bool {
+    match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
             let sides = (left.as_ref(), right.as_ref());
             match sides {
@@ -174,18 +190,17 @@ fn compares_equal(plan: &LogicalPlan) -> bool {
                 _ => false,
             }
         }
-        _ => false,
-    };
-    let mut all = true;
-    let walked = plan.apply(|node| {
-        if let LogicalPlan::Filter(filter) = node {
-            let conditions = split_conjunction(&filter.predicate);
-            let outer = conditions.into_iter().filter(|condition| condition.contains_outer());
-            all &= outer.into_iter().all(|condition| is_equality(&condition));
+        // What all alternatives ask for is asked for (DataFusion takes it out of them).
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
+            let alternatives = split_binary(condition, Operator::Or).into_iter();
+            let mut asked = alternatives.map(outer_conditions);
+            let first = asked.next().unwrap_or_default();
+            !first.is_empty()
+                && first.iter().all(|condition| is_equality(condition))
+                && asked.all(|asked| asked == first)
         }
-        Ok(TreeNodeRecursion::Continue)
-    });
-    all && walked.is_ok()
+        _ => false,
+    }
 }
 
 /// What keeps a condition from being pulled out from below.
@@ -195,8 +210,9 @@ fn on_the_way(plan: &LogicalPlan, used: Used) -> Option<&'static str> {
     }
     match plan {
         LogicalPlan::Filter(filter) => {
-            let over_groups = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Aggregate(_)));
-            if depends(&filter.input) && filter.input.exists(over_groups).unwrap_or(true) {
+            let over_groups =
+                |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Aggregate(_)) && depends(node));
+            if filter.input.exists(over_groups).unwrap_or(true) {
                 return Some("cannot have HAVING, nor be compared with what is grouped");
             }
             on_the_way(&filter.input, used)
@@ -259,9 +275,11 @@ fn depends(plan: &LogicalPlan) -> bool {
     !plan.all_out_ref_exprs().is_empty()
 }
 
+/// Whether something below sees all rows, also those that the outer row does not ask for.
 fn sees_all_rows(plan: &LogicalPlan) -> bool {
     let sees_all = |node: &LogicalPlan| {
-        Ok(matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Distinct(_)))
+        let is_one = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Distinct(_));
+        Ok(is_one && depends(node))
     };
     plan.exists(sees_all).unwrap_or(true)
 }
