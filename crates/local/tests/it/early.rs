@@ -158,7 +158,7 @@ async fn whatever_is_said_early_is_part_of_the_answer() {
         let faults = Faults { duplicate: 0.1, reorder: true };
         let run = Run { faults, seed, ..Run::new(&tables, &queries, 1 + rng.usize(..4)) };
         let plan = run.plan().await.unwrap();
-        assert_eq!(plan.stage(plan.queries[0].root).early.is_some(), *early, "{shape}");
+        assert_eq!(plan.stage(plan.root(0.into()).unwrap()).early.is_some(), *early, "{shape}");
         let (mut answers, _) = run.answers().await.unwrap();
         let ours = answers.swap_remove(0).unwrap_or_else(|error| panic!("{shape}: {error}"));
         let theirs = plain(&tables, &queries[0]).await.unwrap();
