@@ -29,9 +29,19 @@ impl Cell {
             (Cell::Float(a), Cell::Float(b)) => {
                 a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
             }
-            _ => false,
+            (Cell::Float(quotient), Cell::Text(decimal))
+            | (Cell::Text(decimal), Cell::Float(quotient)) => is_cut_off(*quotient, decimal),
         }
     }
+}
+
+/// Whether the decimal is what DataFusion leaves of a quotient, which to us is a float.
+fn is_cut_off(quotient: f64, decimal: &str) -> bool {
+    let Ok(cut_off) = decimal.parse::<f64>() else { return false };
+    let digits = decimal.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let last_digit = 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX));
+    // What was computed with cut off numbers has lost more than its last digit.
+    (quotient - cut_off).abs() <= (100.0 * last_digit).max(1e-9 * quotient.abs())
 }
 
 fn rows(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
