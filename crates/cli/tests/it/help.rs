@@ -193,7 +193,8 @@ fn query() {
               A table: its name in SQL, and its file or files (* and ? match)
 
       -p, --param <NAME=VALUE>
-              A value for $NAME in the SQL
+              A value for $NAME in the SQL: a number if it is written as one (007 is a text,
+              9223372036854775808 a decimal), true, false, or a text; '7' is a text
 
       -o, --out <DIR>
               Write each result to a file in this folder instead of to stdout
