@@ -3,8 +3,8 @@
 //! - [`extremes`]: `min` and `max` of floats;
 //! - [`as_is`]: what keeps conditions from being simplified;
 //! - [`float_key`]: what sorting needs to know that `-0.0` equals `0.0`;
-//! - [`percentile`]: `percentile_cont`;
-//! - [`median`]: `median`.
+//! - [`percentile`][]: `percentile_cont`;
+//! - [`median`][]: `median`.
 
 mod as_is;
 mod extremes;

@@ -119,7 +119,7 @@ impl Find<'_> {
             _ => vec![],
         };
         let numbered = |expr: &&Expr| number_of(expr).is_some();
-        if !order_by.iter().chain(&group_by).any(|expr| numbered(expr)) {
+        if !order_by.iter().chain(&group_by).any(numbered) {
             return None;
         }
         let mut bare = query.clone();

@@ -17,6 +17,7 @@ pub struct Columns {
     pub parts: Vec<Part>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "a handful in a query")]
 pub enum Part {
     /// A column that was joined by, and what it is.
     Joined { name: String, is: Expr },

@@ -38,7 +38,7 @@ fn wrong(call: &Function) -> Option<Refusal> {
         ),
         // It sees no further than the batch that it has.
         "lead" if ignores_nulls(call) => Some(looks_ahead(name, "lag")),
-        "lag" if ignores_nulls(call) && !arguments(call).is_some_and(|count| count == 1) => {
+        "lag" if ignores_nulls(call) && arguments(call).is_none_or(|count| count != 1) => {
             Some(Refusal::new("lag with IGNORE NULLS takes no offset", Some(name)))
         }
         _ => None,
