@@ -15,8 +15,6 @@ def plain(value):
         return value.replace(tzinfo=None)
     if isinstance(value, datetime.date):
         return datetime.datetime.combine(value, datetime.time())
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
     if isinstance(value, (list, tuple)):
         return tuple(plain(item) for item in value)
     if isinstance(value, (bytes, bytearray)):

@@ -66,11 +66,15 @@ impl OptimizerRule for Guarded {
     }
 }
 
+/// Also with other filters between: the rule joins them to one before it pushes that.
 fn is_constant_over_one_row(plan: &LogicalPlan) -> bool {
-    let LogicalPlan::Filter(filter) = plan else { return false };
-    let LogicalPlan::Aggregate(aggregate) = filter.input.as_ref() else { return false };
+    let (mut node, mut is_constant) = (plan, false);
+    while let LogicalPlan::Filter(filter) = node {
+        let conditions = split_conjunction(&filter.predicate);
+        is_constant |= conditions.into_iter().any(|condition| !condition.any_column_refs());
+        node = filter.input.as_ref();
+    }
+    let LogicalPlan::Aggregate(aggregate) = node else { return false };
     let may_be_one = |key: &Expr| matches!(key, Expr::GroupingSet(_));
-    let one_row = aggregate.group_expr.iter().all(may_be_one);
-    let conditions = split_conjunction(&filter.predicate);
-    one_row && conditions.into_iter().any(|condition| !condition.any_column_refs())
+    is_constant && aggregate.group_expr.iter().all(may_be_one)
 }
