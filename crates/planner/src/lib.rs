@@ -42,6 +42,7 @@ pub mod mistakes;
 pub mod names;
 mod nulls;
 mod only_row;
+mod optional_sides;
 pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;

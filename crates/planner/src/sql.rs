@@ -31,6 +31,7 @@ use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
 use crate::names::{self, Outputs};
+use crate::optional_sides;
 use crate::rewrite;
 use crate::signed::SignedDifferences;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
@@ -180,7 +181,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
             .register_table(name, Arc::new(table))
             .expect("a fresh catalog takes every table once");
     }
-    with_distinct_as_groups(constant_filters::guarded(context.state()))
+    optional_sides::guarded(with_distinct_as_groups(constant_filters::guarded(context.state())))
 }
 
 fn with_distinct_as_groups(state: SessionState) -> SessionState {

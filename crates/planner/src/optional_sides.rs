@@ -1,0 +1,200 @@
+//! A guard around DataFusion's physical optimizer: what is constant on the optional side of an outer join is not constant above
+//! the join.
+//!
+//! ```text
+//! SortExec: c NULLS FIRST                       SortExec: c NULLS FIRST
+//!   NestedLoopJoinExec: Full                      NestedLoopJoinExec: Full
+//!     ProjectionExec: 5 as c            ==>         ForgetConstantsExec
+//!       ...                                           ProjectionExec: 5 as c
+//!     ...                                           ...
+//! ```
+//!
+//! DataFusion takes `c` for a constant in the join's output, too, where it may be NULL, and drops the sort. So while its rules run,
+//! such a side is below a node that says nothing about constants; after the last of them the node is taken out again.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::JoinType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+};
+
+use crate::region::with_children;
+
+type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+
+/// The same state, its physical optimizer guarded.
+pub fn guarded(state: SessionState) -> SessionState {
+    let mut rules: Vec<Rule> = vec![Arc::new(Cover)];
+    rules.extend(state.physical_optimizers().iter().cloned());
+    rules.push(Arc::new(Uncover));
+    SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build()
+}
+
+#[derive(Debug)]
+struct Cover;
+
+impl PhysicalOptimizerRule for Cover {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|node| {
+            let Some([left, right]) = join_type(&node).map(optional_sides) else {
+                return Ok(Transformed::no(node));
+            };
+            let sides = node.children().into_iter().zip([left, right]);
+            if !sides.clone().any(|(side, is_optional)| is_optional && has_constants(side)) {
+                return Ok(Transformed::no(node));
+            }
+            let covered = sides.map(|(side, is_optional)| match is_optional {
+                true => ForgetConstantsExec::over(Arc::clone(side)),
+                false => Arc::clone(side),
+            });
+            let covered = covered.collect();
+            with_children(node, covered).map(Transformed::yes)
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "cover_optional_sides"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct Uncover;
+
+impl PhysicalOptimizerRule for Uncover {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|node| {
+            match (node.as_ref() as &dyn Any).downcast_ref::<ForgetConstantsExec>() {
+                Some(cover) => Ok(Transformed::yes(Arc::clone(&cover.input))),
+                None => Ok(Transformed::no(node)),
+            }
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "uncover_optional_sides"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
+    let node = node.as_ref() as &dyn Any;
+    let hash = node.downcast_ref::<HashJoinExec>().map(|join| *join.join_type());
+    let nested = node.downcast_ref::<NestedLoopJoinExec>().map(|join| *join.join_type());
+    let merge = node.downcast_ref::<SortMergeJoinExec>().map(|join| join.join_type());
+    hash.or(nested).or(merge)
+}
+
+/// Whether the left and the right side may be NULL for want of a match.
+fn optional_sides(join: JoinType) -> [bool; 2] {
+    match join {
+        JoinType::Left => [false, true],
+        JoinType::Right => [true, false],
+        JoinType::Full => [true, true],
+        JoinType::Inner
+        | JoinType::LeftSemi
+        | JoinType::RightSemi
+        | JoinType::LeftAnti
+        | JoinType::RightAnti
+        | JoinType::LeftMark
+        | JoinType::RightMark => [false, false],
+    }
+}
+
+fn has_constants(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    !plan.equivalence_properties().constants().is_empty()
+}
+
+/// Its input, of whose columns nothing is known but their order.
+#[derive(Debug)]
+struct ForgetConstantsExec {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl ForgetConstantsExec {
+    fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        let order = input.output_ordering().cloned();
+        let known = EquivalenceProperties::new_with_orderings(input.schema(), order);
+        let properties = PlanProperties::new(
+            known,
+            input.output_partitioning().clone(),
+            input.pipeline_behavior(),
+            input.boundedness(),
+        );
+        Arc::new(Self { input, properties: Arc::new(properties) })
+    }
+}
+
+impl DisplayAs for ForgetConstantsExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ForgetConstantsExec")
+    }
+}
+
+impl ExecutionPlan for ForgetConstantsExec {
+    fn name(&self) -> &str {
+        "ForgetConstantsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Self::over(children.swap_remove(0)))
+    }
+
+    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        datafusion::common::internal_err!("it is taken out when the plan is made")
+    }
+}
