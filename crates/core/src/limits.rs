@@ -192,7 +192,7 @@ pub const PUT_MEMORY_BYTES_MAX: u32 = 32 << 20;
 pub const FRAGMENT_ROWS_MAX: usize = 16 << 20;
 
 /// How often a gateway writes down that it has a session's client, and looks how the session is.
-pub const HOLD_BEAT_MS: u64 = 1000;
+pub const LEASE_RENEW_MS: u64 = 1000;
 
 /// How often a gateway looks for sessions without a client, and for what ended ones left.
 pub const JANITOR_TICK_MS: u64 = 1000;

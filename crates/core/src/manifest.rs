@@ -77,12 +77,13 @@ impl Tombstone {
     }
 }
 
-/// `holds/<epoch>`: a gateway has the session's client. Rewritten with another beat as long as it
-/// does.
+/// `holds/<epoch>`: the lease of the gateway that has the session's client, rewritten with another
+/// heartbeat as long as it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
+pub struct Lease {
     pub gateway: String,
-    pub beat: u64,
+    #[serde(rename = "beat")]
+    pub heartbeat: u64,
 }
 
 /// `claims/<worker>`: whether a worker serves the session.

@@ -3,7 +3,7 @@
 //! ```text
 //! slots/<k>                      the session that takes the k-th place of the cluster
 //! sessions/<id>/manifest         what the session is; made once
-//! sessions/<id>/holds/<epoch>    which gateway has the client; the highest epoch counts
+//! sessions/<id>/holds/<epoch>    the lease of the gateway that has the client; the highest epoch counts
 //! sessions/<id>/claims/<worker>  who serves the session, or why it does not
 //! sessions/<id>/marks/<fragment>/<k>   a fragment that was delivered again and is being run
 //! sessions/<id>/shards/<n>/...   the shard's journal and outputs
@@ -32,13 +32,13 @@ impl Objects {
         format!("{}/manifest", self.folder())
     }
 
-    pub fn holds(&self) -> String {
+    pub fn leases(&self) -> String {
         format!("{}/holds", self.folder())
     }
 
     /// Zero-padded, so that names are in the order of their epochs.
-    pub fn hold(&self, epoch: u64) -> String {
-        format!("{}/{epoch:020}", self.holds())
+    pub fn lease(&self, epoch: u64) -> String {
+        format!("{}/{epoch:020}", self.leases())
     }
 
     pub fn claims(&self) -> String {

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tracing::warn;
 
 use crate::gateway::over;
-use crate::holds::{Hold, Renewed};
+use crate::leases::{Lease, Renewed};
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway, records};
@@ -58,12 +58,12 @@ impl Gateway {
     ) -> Result<Attachment, Error> {
         let open = self.find(owner, session).await?;
         let (store, name) = (Arc::clone(&self.store), &self.settings.name);
-        let hold = Hold::take(store, open.objects(), name).await?;
-        open.has_epoch(hold.epoch);
+        let lease = Lease::take(store, open.objects(), name).await?;
+        open.has_epoch(lease.epoch);
         let mut keeper = Keeper {
             gateway: Arc::clone(self),
             open,
-            hold,
+            lease,
             claims: BTreeMap::new(),
             unclaimed_since: Some(time::now()),
             deserted_looks: 0,
@@ -77,7 +77,7 @@ impl Gateway {
 struct Keeper {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
-    hold: Hold,
+    lease: Lease,
     /// By the names of their objects.
     claims: BTreeMap<String, Claim>,
     /// None once a worker has taken the session up.
@@ -90,27 +90,27 @@ impl Keeper {
     /// Ends with the reason why the client has to go; it learns a failure of its session as its last
     /// status, too.
     async fn keep(mut self, statuses: watch::Sender<Status>) -> Error {
-        let end = self.beat(&statuses).await;
+        let end = self.renew(&statuses).await;
         if let Error::Over { failure, .. } = &end {
             statuses.send_modify(|status| status.failure = failure.clone());
         }
         end
     }
 
-    async fn beat(&mut self, statuses: &watch::Sender<Status>) -> Error {
-        let mut beats = interval_later(Duration::from_millis(limits::HOLD_BEAT_MS));
+    async fn renew(&mut self, statuses: &watch::Sender<Status>) -> Error {
+        let mut heartbeats = interval_later(Duration::from_millis(limits::LEASE_RENEW_MS));
         let gateway = Arc::clone(&self.gateway);
         loop {
             tokio::select! {
                 biased;
                 leaving = gateway.left() => return leaving,
-                () = beats.tick() => {}
+                () = heartbeats.tick() => {}
             }
             let status = match self.look().await {
                 Ok(status) => status,
-                // The store may be back at the next beat; janitors are patient.
+                // The store may be back at the next heartbeat; janitors wait for several.
                 Err(error @ Error::Store(_)) if error.is_retryable() => {
-                    warn!(session = %self.open.manifest.session, %error, "cannot renew the hold");
+                    warn!(session = %self.open.manifest.session, %error, "cannot renew the lease");
                     Status { waiting_for: vec![error.to_string()], ..statuses.borrow().clone() }
                 }
                 Err(error) => return error,
@@ -129,9 +129,9 @@ impl Keeper {
         if let Some(tombstone) = self.gateway.tombstone(&objects).await? {
             return Err(over(tombstone));
         }
-        if let Renewed::Lost { epoch } = self.hold.renew().await? {
+        if let Renewed::Lost { epoch } = self.lease.renew().await? {
             self.open.has_epoch(epoch);
-            return Err(Error::LetGo { session: objects.session });
+            return Err(Error::LeaseLost { session: objects.session });
         }
         self.read_claims().await?;
         let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
@@ -175,7 +175,7 @@ impl Keeper {
             return;
         }
         let map = Queues { session: self.open.manifest.session.clone() }.map();
-        let patience = Duration::from_millis(limits::HOLD_BEAT_MS / 2);
+        let patience = Duration::from_millis(limits::LEASE_RENEW_MS / 2);
         let looked = time::timeout(patience, broker.has_consumer(&map)).await;
         let is_deserted = matches!(looked, Ok(Ok(false)));
         self.deserted_looks = if is_deserted { self.deserted_looks.saturating_add(1) } else { 0 };

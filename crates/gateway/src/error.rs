@@ -28,7 +28,7 @@ pub enum Error {
     #[error("session {session} is over")]
     Over { session: SessionId, failure: Option<Failure> },
     #[error("the client of session {session} has come back by another way")]
-    LetGo { session: SessionId },
+    LeaseLost { session: SessionId },
     #[error("gateway {gateway} is leaving")]
     Leaving { gateway: String },
     #[error("no worker has taken up the session in {seconds} s")]
@@ -70,7 +70,7 @@ impl Coded for Error {
             Error::BadFragment { .. } => "CDL-8006",
             Error::TooLarge { .. } => "CDL-8007",
             Error::Over { .. } => "CDL-8008",
-            Error::LetGo { .. } => "CDL-8009",
+            Error::LeaseLost { .. } => "CDL-8009",
             Error::Leaving { .. } => "CDL-8010",
             Error::Unclaimed { .. } => "CDL-8011",
             Error::ClientGone { .. } => "CDL-8012",
@@ -109,7 +109,7 @@ impl Coded for Error {
     fn is_retryable(&self) -> bool {
         match self {
             Error::TooManySessions { .. }
-            | Error::LetGo { .. }
+            | Error::LeaseLost { .. }
             | Error::Leaving { .. }
             | Error::OtherPlan { .. } => true,
             Error::Broker(error) => error.is_retryable(),

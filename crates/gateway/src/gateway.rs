@@ -19,7 +19,7 @@ use futures::future::try_join_all;
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::settings::Settings;
 use crate::tokens::Owner;
-use crate::{Error, Session, holds, records};
+use crate::{Error, Session, leases, records};
 
 pub struct Gateway {
     pub settings: Settings,
@@ -86,7 +86,7 @@ impl Gateway {
         if !owner.is(&manifest.owner) || self.tombstone(&objects).await?.is_some() {
             return Ok(None);
         }
-        let held = holds::latest(self.store.as_ref(), &objects).await?;
+        let lease = leases::latest(self.store.as_ref(), &objects).await?;
         let claims = self.claims(&objects).await?;
         Ok(Some(SessionEntry {
             session: objects.session,
@@ -94,7 +94,7 @@ impl Gateway {
             queries: manifest.queries.into_iter().map(|query| query.name).collect(),
             tables: manifest.tables.into_iter().map(|table| table.name).collect(),
             shards: manifest.shards,
-            gateway: held.and_then(|held| held.by).map(|hold| hold.gateway),
+            gateway: lease.and_then(|lease| lease.record).map(|lease| lease.gateway),
             workers: claims.iter().filter(|claim| claim.refusal.is_none()).count(),
         }))
     }

@@ -13,11 +13,11 @@ use tracing::warn;
 
 use crate::slots::Slot;
 use crate::watch::Watch;
-use crate::{Error, Gateway, holds, records, slots};
+use crate::{Error, Gateway, leases, records, slots};
 
 pub struct Janitor {
     gateway: Arc<Gateway>,
-    /// Of each session, the epoch and the beat of its hold.
+    /// Of each session, the epoch and the heartbeat of its lease.
     clients: Watch<SessionId, Option<(u64, u64)>>,
     /// Places whose session is not there, by the names of their objects.
     empty_slots: Watch<String, SessionId>,
@@ -77,10 +77,11 @@ impl Janitor {
             return gateway.clean_up(&tombstone).await;
         }
         let now = time::now();
-        let held = holds::latest(gateway.store.as_ref(), &objects).await?;
-        let beat = held.map(|held| (held.epoch, held.by.map_or(0, |hold| hold.beat)));
+        let lease = leases::latest(gateway.store.as_ref(), &objects).await?;
+        let heartbeat =
+            lease.map(|lease| (lease.epoch, lease.record.map_or(0, |record| record.heartbeat)));
         let grace = gateway.settings.grace;
-        if self.clients.observe(session.clone(), beat, now) < grace {
+        if self.clients.observe(session.clone(), heartbeat, now) < grace {
             return Ok(());
         }
         match gateway.manifest(&objects).await? {

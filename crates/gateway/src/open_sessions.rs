@@ -15,7 +15,7 @@ pub struct OpenSession {
     pub session: Session,
     /// Packed bytes of batches that may be in hand: what one client floods is not another's memory.
     pub put_memory: Semaphore,
-    /// The highest epoch of the session's holds that this gateway knows of.
+    /// The highest epoch of the session's leases that this gateway knows of.
     epoch: Level,
 }
 

@@ -71,7 +71,7 @@ impl ResultStream {
             biased;
             leaving = gateway.left() => Err(leaving),
             () = open.superseded(epoch) => {
-                Err(Error::LetGo { session: open.manifest.session.clone() })
+                Err(Error::LeaseLost { session: open.manifest.session.clone() })
             }
             message = self.next_message() => message,
         }

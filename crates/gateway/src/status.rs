@@ -52,7 +52,7 @@ fn grpc_code(error: &Error) -> Code {
         | Error::TooLarge { .. }
         | Error::Planner(_) => Code::InvalidArgument,
         Error::Over { .. } => Code::FailedPrecondition,
-        Error::LetGo { .. } => Code::Aborted,
+        Error::LeaseLost { .. } => Code::Aborted,
         other if other.is_retryable() => Code::Unavailable,
         _ => Code::Internal,
     }

@@ -33,7 +33,7 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
     /// Takes note of a look; says for how long the value has been watched unchanged. `now` is a time
     /// before the look: what changes after it is seen next time.
     pub fn observe(&mut self, key: K, value: V, now: Instant) -> Duration {
-        let gap_max = match caudal_failpoint::mutant("old_hold") {
+        let gap_max = match caudal_failpoint::mutant("old_lease") {
             false => Duration::from_millis(limits::WATCH_GAP_MS_MAX),
             true => Duration::MAX,
         };
@@ -68,7 +68,8 @@ mod tests {
     fn what_stays_the_same_grows_old_and_what_changes_is_young_again() {
         let start = caudal_runtime::time::now();
         let mut watch = Watch::default();
-        let mut at = |seconds: u32, beat: u64| watch.observe("s", beat, start + SECOND * seconds);
+        let mut at =
+            |seconds: u32, heartbeat: u64| watch.observe("s", heartbeat, start + SECOND * seconds);
         assert_eq!(at(0, 1), Duration::ZERO);
         assert_eq!(at(1, 1), SECOND);
         assert_eq!(at(3, 1), SECOND * 3);

@@ -51,7 +51,7 @@ pub const MUTANTS: &[Mutant] = &[
         seeds_max: 60,
     },
     Mutant {
-        name: "old_hold",
+        name: "old_lease",
         what: "a janitor counts time in which it has not watched",
         seeds_max: 700,
     },

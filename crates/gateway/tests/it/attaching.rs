@@ -95,8 +95,8 @@ async fn a_gateway_lets_go_of_a_client_that_is_at_another() {
     let mut second = two.attach(&session).await.unwrap();
     next_status(&mut second).await;
     assert_eq!(code(&first.end().await), "CDL-8009");
-    let holds = cluster.store.list(&Objects { session: session.clone() }.holds()).await.unwrap();
-    assert_eq!(holds.len(), 1, "the old one is gone: {holds:?}");
+    let leases = cluster.store.list(&Objects { session: session.clone() }.leases()).await.unwrap();
+    assert_eq!(leases.len(), 1, "the old one is gone: {leases:?}");
     let back = one.attach(&session).await.unwrap();
     assert_eq!(code(&second.end().await), "CDL-8009");
     drop(back);

@@ -9,7 +9,7 @@ use caudal_core::{Objects, Queues, SessionId};
 
 use crate::support::{Client, Cluster, code, numbers_request, wait_until};
 
-/// Longer than two looks of a janitor: a busy machine may delay a beat by that much.
+/// Longer than two looks of a janitor: a busy machine may delay a heartbeat by that much.
 const GRACE: Duration = Duration::from_secs(3);
 
 async fn opened(client: &Client) -> SessionId {

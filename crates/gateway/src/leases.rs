@@ -1,8 +1,8 @@
-//! Which gateway has a session's client.
+//! The lease on a session: which gateway has its client.
 //!
 //! Each attach takes a higher epoch by creating its object, and rewrites that object again and again
 //! for as long as the client is there. Whoever sees a higher epoch than its own lets go. Nobody's clock
-//! is compared with another's: that a hold is alive is seen by its changing.
+//! is compared with another's: a lease is alive as long as its heartbeat changes.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use caudal_journal::{Created, Store};
 
 use crate::{Error, records};
 
-/// A client that this process has.
-pub struct Hold {
+/// A lease that this process renews.
+pub struct Lease {
     store: Arc<dyn Store>,
     objects: Objects,
     pub epoch: u64,
-    record: manifest::Hold,
+    record: manifest::Lease,
 }
 
-/// The hold that counts, as anybody sees it.
+/// The lease with the highest epoch, which is the one that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct Latest {
     pub epoch: u64,
     /// None if it was replaced while we looked.
-    pub by: Option<manifest::Hold>,
+    pub record: Option<manifest::Lease>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +36,17 @@ pub enum Renewed {
     },
 }
 
-impl Hold {
+impl Lease {
     /// Takes the client over from whoever had it.
     pub async fn take(
         store: Arc<dyn Store>,
         objects: Objects,
         gateway: &str,
     ) -> Result<Self, Error> {
-        let record = manifest::Hold { gateway: gateway.to_string(), beat: 0 };
-        let older = store.list(&objects.holds()).await?;
+        let record = manifest::Lease { gateway: gateway.to_string(), heartbeat: 0 };
+        let older = store.list(&objects.leases()).await?;
         let mut epoch = older.last().map_or(0, |name| epoch_of(name)) + 1;
-        while store.create(&objects.hold(epoch), records::to_body(&record)).await?
+        while store.create(&objects.lease(epoch), records::to_body(&record)).await?
             == Created::Exists
         {
             epoch += 1;
@@ -59,23 +59,23 @@ impl Hold {
 
     /// Says that the client is still there, unless somebody else has it by now.
     pub async fn renew(&mut self) -> Result<Renewed, Error> {
-        let names = self.store.list(&self.objects.holds()).await?;
+        let names = self.store.list(&self.objects.leases()).await?;
         let highest = names.last().map_or(0, |name| epoch_of(name));
         if highest > self.epoch {
             return Ok(Renewed::Lost { epoch: highest });
         }
-        self.record.beat += 1;
+        self.record.heartbeat += 1;
         let body = records::to_body(&self.record);
-        self.store.put(&self.objects.hold(self.epoch), body).await?;
+        self.store.put(&self.objects.lease(self.epoch), body).await?;
         Ok(Renewed::Kept)
     }
 }
 
-/// The hold that counts, if the session ever had one.
-pub async fn latest(store: &dyn Store, objects: &Objects) -> Result<Option<Held>, Error> {
-    let names = store.list(&objects.holds()).await?;
+/// The lease with the highest epoch, if the session ever had one.
+pub async fn latest(store: &dyn Store, objects: &Objects) -> Result<Option<Latest>, Error> {
+    let names = store.list(&objects.leases()).await?;
     let Some(name) = names.last() else { return Ok(None) };
-    Ok(Some(Held { epoch: epoch_of(name), by: records::read(store, name).await? }))
+    Ok(Some(Latest { epoch: epoch_of(name), record: records::read(store, name).await? }))
 }
 
 /// Names are in the order of their epochs. One that is none is nobody's.
