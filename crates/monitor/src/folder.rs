@@ -138,7 +138,7 @@ impl Folder {
     }
 
     /// Held by the node as long as it lives; None if another process is this node.
-    pub fn life_lock(&self, node: &str, patience: Duration) -> io::Result<Option<File>> {
+    pub fn node_lock(&self, node: &str, patience: Duration) -> io::Result<Option<File>> {
         let Some(mut file) = lock(&self.run(node, "alive"), patience)? else { return Ok(None) };
         let this = Process::this().ok_or_else(|| io::Error::other("no /proc"))?;
         file.set_len(0)?;
@@ -193,18 +193,18 @@ mod tests {
     #[test]
     fn one_process_is_a_node() {
         let (_kept, folder) = prepared();
-        let held = folder.life_lock("a", Duration::ZERO).unwrap();
+        let held = folder.node_lock("a", Duration::ZERO).unwrap();
         assert!(held.is_some());
         assert_eq!(folder.processes("a"), [Process::this().unwrap()]);
-        assert!(folder.life_lock("a", Duration::from_millis(30)).unwrap().is_none());
+        assert!(folder.node_lock("a", Duration::from_millis(30)).unwrap().is_none());
         drop(held);
-        assert!(folder.life_lock("a", Duration::ZERO).unwrap().is_some());
+        assert!(folder.node_lock("a", Duration::ZERO).unwrap().is_some());
     }
 
     #[test]
     fn both_processes_of_a_launch_that_was_cut_short_are_found() {
         let (_kept, folder) = prepared();
-        let _held = folder.life_lock("a", Duration::ZERO).unwrap();
+        let _held = folder.node_lock("a", Duration::ZERO).unwrap();
         let mut sleep = std::process::Command::new("sleep");
         let other = Process::start(sleep.arg("60"), &folder.log("a")).unwrap();
         folder.write_launched("a", Launched { process: other, launches: 1 }).unwrap();

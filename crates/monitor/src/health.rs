@@ -1,5 +1,5 @@
-//! How a node answers for itself, on a thread of its own: one that is busy is not dead, one whose main loop
-//! does not move is.
+//! The health responder of a node, on a thread of its own: a node that is busy is not dead, one whose main loop
+//! is stalled is.
 
 use std::fs::File;
 use std::net::UdpSocket;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tracing::{error, info, warn};
 
 use crate::folder::Folder;
-use crate::limits::{BEAT_MS, DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS};
+use crate::limits::{DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS, WATCHDOG_MS};
 use crate::members::Launch;
 use crate::wire::{Datagram, Health, NodeState, Secret};
 use crate::{Error, NodeId, Process, failpoint};
@@ -18,30 +18,30 @@ use crate::{Error, NodeId, Process, failpoint};
 /// Names of those given up that fit into an answer.
 const GIVEN_UP_MAX: usize = 64;
 
-/// A node's place in its cluster, and what it says of itself. Kept as long as the node lives.
+/// The health responder of this process, which is the only one of its name. Kept as long as the node runs.
 #[derive(Clone)]
-pub struct Heart {
+pub struct HealthResponder {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     name: String,
-    /// Moves as long as the main loop does.
-    beats: AtomicU64,
+    /// Counts up as long as the main loop runs.
+    heartbeats: AtomicU64,
     is_ready: AtomicBool,
     view: Mutex<View>,
     /// That no second process is this node.
-    _life: Option<File>,
+    _lock: Option<File>,
 }
 
-/// What a monitor says of the others.
+/// A monitor's view of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     pub leader: Option<NodeId>,
     pub given_up: Vec<NodeId>,
 }
 
-impl Heart {
+impl HealthResponder {
     /// Takes the node's place: the only process of that name, with somebody to answer for it.
     pub fn start(folder: &Folder, name: &str) -> Result<Self, Error> {
         let members = folder.members()?;
@@ -51,11 +51,11 @@ impl Heart {
         };
         let secret = folder.secret()?;
         let failed = |source| Error::Folder { path: folder.path().to_path_buf(), source };
-        let life = match member.launch {
+        let lock = match member.launch {
             Launch::Process { .. } => {
                 let patience = Duration::from_millis(NODE_LOCK_MS);
-                let life = folder.life_lock(name, patience).map_err(failed)?;
-                Some(life.ok_or_else(|| Error::Twice { name: name.to_string() })?)
+                let lock = folder.node_lock(name, patience).map_err(failed)?;
+                Some(lock.ok_or_else(|| Error::Twice { name: name.to_string() })?)
             }
             // The Engine sees to it; and a pid within a container means nothing outside.
             Launch::Docker { .. } => None,
@@ -64,28 +64,28 @@ impl Heart {
         let address = &member.health;
         let listening = |source| Error::Listen { address: address.clone(), source };
         let socket = UdpSocket::bind(address).map_err(listening)?;
-        socket.set_read_timeout(Some(Duration::from_millis(BEAT_MS))).map_err(listening)?;
+        socket.set_read_timeout(Some(Duration::from_millis(WATCHDOG_MS))).map_err(listening)?;
         let shared = Arc::new(Shared {
             name: name.to_string(),
-            beats: AtomicU64::new(0),
+            heartbeats: AtomicU64::new(0),
             is_ready: AtomicBool::new(false),
             view: Mutex::default(),
-            _life: life,
+            _lock: lock,
         });
-        let answering = Answering { shared: Arc::clone(&shared), secret, socket, process };
+        let responder = ResponderThread { shared: Arc::clone(&shared), secret, socket, process };
         let thread = std::thread::Builder::new().name("caudal-health".into());
-        thread.spawn(move || answering.run()).map_err(listening)?;
+        thread.spawn(move || responder.run()).map_err(listening)?;
         Ok(Self { shared })
     }
 
-    /// To be run by the runtime that does the node's work.
-    pub async fn beat(self) {
-        let mut interval = tokio::time::interval(Duration::from_millis(BEAT_MS));
+    /// Heartbeats of the main loop: to be run by the runtime that does the node's work.
+    pub async fn heartbeat(self) {
+        let mut interval = tokio::time::interval(Duration::from_millis(WATCHDOG_MS));
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
             failpoint::hit("health.beat");
-            self.shared.beats.fetch_add(1, Ordering::Relaxed);
+            self.shared.heartbeats.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -100,22 +100,23 @@ impl Heart {
     }
 }
 
-struct Answering {
+struct ResponderThread {
     shared: Arc<Shared>,
     secret: Secret,
     socket: UdpSocket,
     process: Process,
 }
 
-impl Answering {
+impl ResponderThread {
     fn run(self) {
         let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
-        let (mut stall, mut looked, mut was) = (Stall::default(), Instant::now(), None);
+        let (mut watchdog, mut looked, mut was) = (Watchdog::default(), Instant::now(), None);
         loop {
             let received = self.socket.recv_from(&mut bytes);
             let elapsed_ms = looked.elapsed().as_millis() as u64;
             looked = Instant::now();
-            let stalled_ms = stall.look(self.shared.beats.load(Ordering::Relaxed), elapsed_ms);
+            let stalled_ms =
+                watchdog.observe(self.shared.heartbeats.load(Ordering::Relaxed), elapsed_ms);
             let state = self.state(stalled_ms);
             if was.replace(state) != Some(state) {
                 match state {
@@ -156,19 +157,20 @@ impl Answering {
     }
 }
 
-/// For how long a main loop has not moved, as far as it was watched: who was frozen has not watched.
+/// A watchdog of the main loop: for how long it has been stalled, as far as that was watched. A process that was
+/// frozen has not watched.
 #[derive(Debug, Default)]
-struct Stall {
-    beats: u64,
+struct Watchdog {
+    heartbeats: u64,
     stalled_ms: u64,
 }
 
-impl Stall {
-    fn look(&mut self, beats: u64, elapsed_ms: u64) -> u64 {
-        if beats == self.beats {
-            self.stalled_ms += elapsed_ms.min(2 * BEAT_MS);
+impl Watchdog {
+    fn observe(&mut self, heartbeats: u64, elapsed_ms: u64) -> u64 {
+        if heartbeats == self.heartbeats {
+            self.stalled_ms += elapsed_ms.min(2 * WATCHDOG_MS);
         } else {
-            *self = Self { beats, stalled_ms: 0 };
+            *self = Self { heartbeats, stalled_ms: 0 };
         }
         self.stalled_ms
     }
@@ -180,10 +182,10 @@ mod tests {
 
     #[test]
     fn a_stall_is_what_was_watched_of_it() {
-        let mut stall = Stall::default();
-        assert_eq!(stall.look(1, 100), 0);
-        assert_eq!(stall.look(1, 100), 100);
-        assert_eq!(stall.look(1, 60_000), 100 + 2 * BEAT_MS, "frozen meanwhile");
-        assert_eq!(stall.look(2, 100), 0);
+        let mut watchdog = Watchdog::default();
+        assert_eq!(watchdog.observe(1, 100), 0);
+        assert_eq!(watchdog.observe(1, 100), 100);
+        assert_eq!(watchdog.observe(1, 60_000), 100 + 2 * WATCHDOG_MS, "frozen meanwhile");
+        assert_eq!(watchdog.observe(2, 100), 0);
     }
 }

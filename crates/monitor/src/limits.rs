@@ -54,7 +54,7 @@ pub const STUCK_MS: u64 = 10_000;
 pub const STUCK_END_MS: u64 = 60_000;
 
 /// How often a main loop shows that it moves, and the thread that answers for it looks.
-pub const BEAT_MS: u64 = 100;
+pub const WATCHDOG_MS: u64 = 100;
 
 /// Bytes of a ping or a pong: one packet on any network.
 pub const DATAGRAM_BYTES_MAX: usize = 1200;

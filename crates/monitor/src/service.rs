@@ -14,7 +14,7 @@ use tracing::{error, info, warn};
 use crate::brain::{Action, Brain, Event, Message, News};
 use crate::detect::Pong;
 use crate::folder::Folder;
-use crate::health::{Heart, View};
+use crate::health::{HealthResponder, View};
 use crate::launch::Outcome;
 use crate::limits::{DATAGRAM_BYTES_MAX, SENDS_AT_ONCE_MAX, TICK_MS};
 use crate::members::{Member, Members, Role};
@@ -30,7 +30,7 @@ const INBOX_MAX: usize = 256;
 pub async fn run(
     folder: Folder,
     name: &str,
-    heart: &Heart,
+    responder: &HealthResponder,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let members = folder.members()?;
@@ -56,11 +56,11 @@ pub async fn run(
         folder,
         secret,
         launches,
-        heart: heart.clone(),
+        responder: responder.clone(),
         began: Instant::now(),
     };
     info!(name, "watches");
-    heart.set_ready(true);
+    responder.set_ready(true);
     tokio::pin!(stop);
     let mut tick = tokio::time::interval(Duration::from_millis(TICK_MS));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -99,7 +99,7 @@ struct Monitor {
     /// Messages under way to each monitor.
     sends: BTreeMap<NodeId, Arc<Sending>>,
     launches: mpsc::Sender<Event>,
-    heart: Heart,
+    responder: HealthResponder,
     began: Instant,
 }
 
@@ -123,7 +123,7 @@ impl Monitor {
             }
         }
         let (leader, given_up) = (self.brain.leader(), self.brain.given_up());
-        self.heart.show(View { leader, given_up });
+        self.responder.show(View { leader, given_up });
     }
 
     fn read_pongs(&mut self) {

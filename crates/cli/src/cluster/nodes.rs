@@ -9,7 +9,7 @@ use caudal_broker::rabbitmq::{self, RabbitBroker};
 use caudal_core::Coded;
 use caudal_journal::Store;
 use caudal_monitor::folder::Folder;
-use caudal_monitor::health::Heart;
+use caudal_monitor::health::HealthResponder;
 use caudal_runtime::Level;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -63,15 +63,22 @@ pub fn stop_signal() -> Level {
     stop
 }
 
-/// Takes this node's place in the cluster that watches it, and beats from the runtime that does its work.
-pub fn take_place(folder: &Folder, name: &str, runtime: &Runtime) -> Result<Heart, Failed> {
-    let heart = Heart::start(folder, name)?;
-    runtime.spawn(heart.clone().beat());
-    Ok(heart)
+/// Takes this node's place in the cluster that watches it, with heartbeats from the runtime that does its work.
+pub fn take_place(
+    folder: &Folder,
+    name: &str,
+    runtime: &Runtime,
+) -> Result<HealthResponder, Failed> {
+    let responder = HealthResponder::start(folder, name)?;
+    runtime.spawn(responder.clone().heartbeat());
+    Ok(responder)
 }
 
 /// The same for a node that may as well be watched by nobody.
-pub fn take_any_place(args: &NodeArgs, runtime: &Runtime) -> Result<Option<Heart>, Failed> {
+pub fn take_any_place(
+    args: &NodeArgs,
+    runtime: &Runtime,
+) -> Result<Option<HealthResponder>, Failed> {
     let folder = args.cluster.as_ref().map(Folder::new);
     folder.map(|folder| take_place(&folder, &args.name, runtime)).transpose()
 }

@@ -9,7 +9,7 @@ use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_core::Coded;
 use caudal_monitor::Process;
 use caudal_monitor::folder::Folder;
-use caudal_monitor::health::Heart;
+use caudal_monitor::health::HealthResponder;
 use tracing::{error, info, warn};
 
 use crate::Done;
@@ -29,29 +29,29 @@ pub fn run(args: BrokerArgs) -> Done {
     let stop = stop_signal();
     let folder = Folder::new(&args.cluster);
     let runtime = runtime(1)?;
-    let heart = take_place(&folder, &args.name, &runtime)?;
+    let responder = take_place(&folder, &args.name, &runtime)?;
     let mut rabbit = PrivateRabbit::find(&broker_folder(&folder))
         .map_err(|error| Failed::usage(error.code(), &error))?;
     runtime.block_on(async {
         tokio::select! {
             biased;
             _ = stop.above(0) => info!("leaves"),
-            () = keep(&mut rabbit, &heart) => {}
+            () = keep(&mut rabbit, &responder) => {}
         }
     });
     Ok(())
 }
 
-async fn keep(rabbit: &mut PrivateRabbit, heart: &Heart) {
+async fn keep(rabbit: &mut PrivateRabbit, responder: &HealthResponder) {
     loop {
         match rabbit.pid() {
             Some(pid) if is_frozen(pid) => {
                 warn!(pid, "RabbitMQ is frozen: kills it");
                 rabbit.kill().await;
             }
-            Some(_) => heart.set_ready(rabbit.answers().await),
+            Some(_) => responder.set_ready(rabbit.answers().await),
             None => {
-                heart.set_ready(false);
+                responder.set_ready(false);
                 start(rabbit).await;
             }
         }

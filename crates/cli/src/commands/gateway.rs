@@ -28,15 +28,15 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let runtime = runtime(THREADS)?;
-    let heart = take_any_place(&args.node, &runtime)?;
+    let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let told = async move {
             stop.above(0).await;
         };
         let bound = |_| {
-            if let Some(heart) = &heart {
-                heart.set_ready(true);
+            if let Some(responder) = &responder {
+                responder.set_ready(true);
             }
         };
         let served = serve(settings, broker, store, told, bound).await;

@@ -13,11 +13,11 @@ pub fn run(args: MonitorArgs) -> Done {
     let stop = stop_signal();
     let folder = Folder::new(&args.cluster);
     let runtime = runtime(1)?;
-    let heart = take_place(&folder, &args.name, &runtime)?;
+    let responder = take_place(&folder, &args.name, &runtime)?;
     let told = async {
         stop.above(0).await;
     };
-    let watched = runtime.block_on(service::run(folder, &args.name, &heart, told));
+    let watched = runtime.block_on(service::run(folder, &args.name, &responder, told));
     // A launch that is under way is left to the others.
     runtime.shutdown_background();
     Ok(watched?)

@@ -16,7 +16,7 @@ pub fn run(args: WorkerArgs) -> Done {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = args.threads.map_or(cores, |threads| threads as usize);
     let runtime = runtime(threads)?;
-    let heart = take_any_place(&args.node, &runtime)?;
+    let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
         let node = Node {
@@ -29,8 +29,8 @@ pub fn run(args: WorkerArgs) -> Done {
             life: fastrand::u64(..),
         };
         tracing::info!(name = node.name, threads, "works");
-        if let Some(heart) = &heart {
-            heart.set_ready(true);
+        if let Some(responder) = &responder {
+            responder.set_ready(true);
         }
         node.run(stop).await;
         tracing::info!("leaves");
