@@ -32,10 +32,10 @@ pub enum Verdict {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Detection {
     Ping { node: NodeId, nonce: u64 },
-    Died { node: NodeId },
-    Back { node: NodeId },
+    Down { node: NodeId },
+    Up { node: NodeId },
 }
 
 /// What a node says of itself.
@@ -62,7 +62,7 @@ impl Detector {
         Self { nodes, rng }
     }
 
-    pub fn tick(&mut self, now_ms: u64) -> Vec<Found> {
+    pub fn tick(&mut self, now_ms: u64) -> Vec<Detection> {
         let mut found = vec![];
         for (&node, watch) in &mut self.nodes {
             if now_ms < watch.next_ping_ms {
@@ -73,18 +73,18 @@ impl Detector {
                 watch.unanswered.pop_front();
                 if watch.verdict != Verdict::Down {
                     watch.verdict = Verdict::Down;
-                    found.push(Found::Died { node });
+                    found.push(Detection::Down { node });
                 }
             }
             let nonce = self.rng.u64(..);
             watch.unanswered.push_back(nonce);
-            found.push(Found::Ping { node, nonce });
+            found.push(Detection::Ping { node, nonce });
         }
         found
     }
 
     /// An answer counts once, and only to a ping that was sent not long ago.
-    pub fn pong(&mut self, pong: Pong) -> Option<Found> {
+    pub fn pong(&mut self, pong: Pong) -> Option<Detection> {
         let watch = self.nodes.get_mut(&pong.node)?;
         let answered = watch.unanswered.iter().position(|nonce| *nonce == pong.nonce)?;
         watch.known = Some(pong.process);
@@ -94,7 +94,7 @@ impl Detector {
         watch.unanswered.drain(..=answered);
         let was_down = watch.verdict == Verdict::Down;
         watch.verdict = Verdict::Up;
-        was_down.then_some(Found::Back { node: pong.node })
+        was_down.then_some(Detection::Up { node: pong.node })
     }
 
     pub fn verdict(&self, node: NodeId) -> Verdict {
@@ -119,10 +119,10 @@ mod tests {
     }
 
     /// One ping, and its nonce.
-    fn ping(detector: &mut Detector, now_ms: u64) -> (u64, Vec<Found>) {
+    fn ping(detector: &mut Detector, now_ms: u64) -> (u64, Vec<Detection>) {
         let found = detector.tick(now_ms);
         let nonce = found.iter().find_map(|found| match found {
-            Found::Ping { nonce, .. } => Some(*nonce),
+            Detection::Ping { nonce, .. } => Some(*nonce),
             _ => None,
         });
         (nonce.expect("a ping is due"), found)
@@ -141,8 +141,8 @@ mod tests {
         }
         let now_ms = (MISSES_MAX as u64 + 1) * PING_MS;
         let (nonce, found) = ping(&mut detector, now_ms);
-        assert!(found.contains(&Found::Died { node: NODE }));
-        assert_eq!(detector.pong(pong(nonce)), Some(Found::Back { node: NODE }));
+        assert!(found.contains(&Detection::Down { node: NODE }));
+        assert_eq!(detector.pong(pong(nonce)), Some(Detection::Up { node: NODE }));
         assert_eq!(detector.verdict(NODE), Verdict::Up);
     }
 
@@ -168,7 +168,7 @@ mod tests {
         let mut died = false;
         for n in 2..10 {
             let (other, found) = ping(&mut detector, n * PING_MS);
-            died |= found.contains(&Found::Died { node: NODE });
+            died |= found.contains(&Detection::Down { node: NODE });
             detector.pong(pong(nonce));
             detector.pong(pong(other.wrapping_add(1)));
         }
@@ -191,7 +191,7 @@ mod tests {
         let mut died = false;
         for n in 1..10 {
             let (nonce, found) = ping(&mut detector, n * PING_MS);
-            died |= found.contains(&Found::Died { node: NODE });
+            died |= found.contains(&Detection::Down { node: NODE });
             detector.pong(Pong { stuck: true, ..pong(nonce) });
         }
         assert!(died);

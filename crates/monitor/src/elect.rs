@@ -1,4 +1,4 @@
-//! Who leads: Bully. The highest monitor that lives leads; one that comes back takes its place again.
+//! The leader election: Bully. The highest monitor that lives leads; one that comes back takes its place again.
 //!
 //! ```text
 //! start, or the leader is silent ──▶ Election to all higher ones
@@ -21,7 +21,7 @@ use crate::limits::{ANSWER_MS, COORDINATOR_MS, HEARTBEAT_MS, LEADER_SILENT_MS};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Say {
+pub enum ElectionMessage {
     Election,
     Answer,
     Coordinator,
@@ -51,8 +51,8 @@ enum State {
     },
 }
 
-/// What to say, and to whom.
-pub type Out = (NodeId, Say);
+/// A message, and to whom it goes.
+pub type Out = (NodeId, ElectionMessage);
 
 impl Elector {
     pub fn new(me: NodeId, monitors: impl IntoIterator<Item = NodeId>) -> Self {
@@ -86,41 +86,46 @@ impl Elector {
             }
             State::Leading { next_heartbeat_ms } if now_ms >= next_heartbeat_ms => {
                 self.state = State::Leading { next_heartbeat_ms: now_ms + HEARTBEAT_MS };
-                self.to_all(Say::Heartbeat)
+                self.to_all(ElectionMessage::Heartbeat)
             }
             State::Electing { .. } | State::Following { .. } | State::Leading { .. } => vec![],
         }
     }
 
-    pub fn hear(&mut self, from: NodeId, said: Say, now_ms: u64) -> Vec<Out> {
+    pub fn receive(&mut self, from: NodeId, message: ElectionMessage, now_ms: u64) -> Vec<Out> {
         if !self.others.contains(&from) {
             return vec![];
         }
-        match said {
-            Say::Election if from < self.me => self.answer(from, now_ms),
-            Say::Answer if from > self.me => {
+        match message {
+            ElectionMessage::Election if from < self.me => self.answer(from, now_ms),
+            ElectionMessage::Answer if from > self.me => {
                 if let State::Electing { .. } = self.state {
                     let until_ms = now_ms + COORDINATOR_MS;
                     self.state = State::Electing { answered: true, until_ms };
                 }
                 vec![]
             }
-            Say::Coordinator | Say::Heartbeat if from > self.me => {
+            ElectionMessage::Coordinator | ElectionMessage::Heartbeat if from > self.me => {
                 match self.state {
                     State::Following { leader, .. } if leader > from => {}
                     _ => self.state = State::Following { leader: from, heard_ms: now_ms },
                 }
                 vec![]
             }
-            Say::Coordinator | Say::Heartbeat if self.leads() => vec![(from, Say::Coordinator)],
-            Say::Election | Say::Answer | Say::Coordinator | Say::Heartbeat => vec![],
+            ElectionMessage::Coordinator | ElectionMessage::Heartbeat if self.leads() => {
+                vec![(from, ElectionMessage::Coordinator)]
+            }
+            ElectionMessage::Election
+            | ElectionMessage::Answer
+            | ElectionMessage::Coordinator
+            | ElectionMessage::Heartbeat => vec![],
         }
     }
 
     fn answer(&mut self, from: NodeId, now_ms: u64) -> Vec<Out> {
-        let mut out = vec![(from, Say::Answer)];
+        let mut out = vec![(from, ElectionMessage::Answer)];
         match self.state {
-            State::Leading { .. } => out.push((from, Say::Coordinator)),
+            State::Leading { .. } => out.push((from, ElectionMessage::Coordinator)),
             State::Electing { .. } => {}
             State::New | State::Following { .. } => out.extend(self.begin(now_ms)),
         }
@@ -131,7 +136,7 @@ impl Elector {
         let higher: Vec<Out> = self
             .others
             .range((std::ops::Bound::Excluded(self.me), std::ops::Bound::Unbounded))
-            .map(|other| (*other, Say::Election))
+            .map(|other| (*other, ElectionMessage::Election))
             .collect();
         if higher.is_empty() {
             return self.lead(now_ms);
@@ -142,11 +147,11 @@ impl Elector {
 
     fn lead(&mut self, now_ms: u64) -> Vec<Out> {
         self.state = State::Leading { next_heartbeat_ms: now_ms + HEARTBEAT_MS };
-        self.to_all(Say::Coordinator)
+        self.to_all(ElectionMessage::Coordinator)
     }
 
-    fn to_all(&self, say: Say) -> Vec<Out> {
-        self.others.iter().map(|other| (*other, say)).collect()
+    fn to_all(&self, message: ElectionMessage) -> Vec<Out> {
+        self.others.iter().map(|other| (*other, message)).collect()
     }
 }
 
@@ -163,15 +168,18 @@ mod tests {
     #[test]
     fn the_highest_leads_at_once() {
         let mut third = elector(3);
-        let said = third.tick(0);
-        assert_eq!(said, [(NodeId(1), Say::Coordinator), (NodeId(2), Say::Coordinator)]);
+        let sent = third.tick(0);
+        assert_eq!(
+            sent,
+            [(NodeId(1), ElectionMessage::Coordinator), (NodeId(2), ElectionMessage::Coordinator)]
+        );
         assert!(third.leads());
     }
 
     #[test]
     fn without_an_answer_from_a_higher_one_the_next_leads() {
         let mut second = elector(2);
-        assert_eq!(second.tick(0), [(NodeId(3), Say::Election)]);
+        assert_eq!(second.tick(0), [(NodeId(3), ElectionMessage::Election)]);
         assert_eq!(second.tick(ANSWER_MS - 1), []);
         second.tick(ANSWER_MS);
         assert!(second.leads());
@@ -181,7 +189,7 @@ mod tests {
     fn one_that_was_answered_waits_and_begins_again() {
         let mut first = elector(1);
         assert_eq!(first.tick(0).len(), 2);
-        first.hear(NodeId(3), Say::Answer, 10);
+        first.receive(NodeId(3), ElectionMessage::Answer, 10);
         assert_eq!(first.tick(ANSWER_MS), []);
         assert_eq!(first.tick(10 + COORDINATOR_MS).len(), 2, "an election anew");
     }
@@ -189,44 +197,54 @@ mod tests {
     #[test]
     fn a_lower_one_that_calls_an_election_is_answered_and_outbid() {
         let mut second = elector(2);
-        second.hear(NodeId(3), Say::Heartbeat, 0);
-        let said = second.hear(NodeId(1), Say::Election, 10);
-        assert_eq!(said, [(NodeId(1), Say::Answer), (NodeId(3), Say::Election)]);
+        second.receive(NodeId(3), ElectionMessage::Heartbeat, 0);
+        let sent = second.receive(NodeId(1), ElectionMessage::Election, 10);
+        assert_eq!(
+            sent,
+            [(NodeId(1), ElectionMessage::Answer), (NodeId(3), ElectionMessage::Election)]
+        );
         let mut third = elector(3);
         third.tick(0);
-        let said = third.hear(NodeId(1), Say::Election, 10);
-        assert_eq!(said, [(NodeId(1), Say::Answer), (NodeId(1), Say::Coordinator)]);
-        assert_eq!(elector(1).hear(NodeId(3), Say::Election, 0), [], "not our business");
+        let sent = third.receive(NodeId(1), ElectionMessage::Election, 10);
+        assert_eq!(
+            sent,
+            [(NodeId(1), ElectionMessage::Answer), (NodeId(1), ElectionMessage::Coordinator)]
+        );
+        assert_eq!(
+            elector(1).receive(NodeId(3), ElectionMessage::Election, 0),
+            [],
+            "not our business"
+        );
     }
 
     #[test]
     fn a_lower_one_that_says_it_leads_is_put_right_by_the_leader_alone() {
         let mut third = elector(3);
         third.tick(0);
-        let said = third.hear(NodeId(2), Say::Heartbeat, 10);
-        assert_eq!(said, [(NodeId(2), Say::Coordinator)]);
+        let sent = third.receive(NodeId(2), ElectionMessage::Heartbeat, 10);
+        assert_eq!(sent, [(NodeId(2), ElectionMessage::Coordinator)]);
         let mut second = elector(2);
-        second.hear(NodeId(3), Say::Coordinator, 0);
-        assert_eq!(second.hear(NodeId(1), Say::Heartbeat, 10), []);
+        second.receive(NodeId(3), ElectionMessage::Coordinator, 0);
+        assert_eq!(second.receive(NodeId(1), ElectionMessage::Heartbeat, 10), []);
         assert_eq!(second.leader(), Some(NodeId(3)));
     }
 
     #[test]
     fn of_two_leaders_the_higher_is_followed() {
         let mut first = elector(1);
-        first.hear(NodeId(3), Say::Heartbeat, 0);
-        first.hear(NodeId(2), Say::Coordinator, 10);
+        first.receive(NodeId(3), ElectionMessage::Heartbeat, 0);
+        first.receive(NodeId(2), ElectionMessage::Coordinator, 10);
         assert_eq!(first.leader(), Some(NodeId(3)));
         first.tick(LEADER_SILENT_MS);
         assert_eq!(first.leader(), None, "the silent one is no leader any more");
-        first.hear(NodeId(2), Say::Coordinator, LEADER_SILENT_MS);
+        first.receive(NodeId(2), ElectionMessage::Coordinator, LEADER_SILENT_MS);
         assert_eq!(first.leader(), Some(NodeId(2)));
     }
 
     #[test]
     fn strangers_are_not_heard() {
         let mut first = elector(1);
-        first.hear(NodeId(9), Say::Coordinator, 0);
+        first.receive(NodeId(9), ElectionMessage::Coordinator, 0);
         assert_eq!(first.leader(), None);
     }
 }

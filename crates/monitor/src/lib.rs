@@ -1,14 +1,12 @@
 //! Keeps a cluster at strength: monitors find out who is dead, elect one of them, and that one has the
 //! dead brought back.
 //!
-//! What decides is pure: `brain` is `detect`, `elect` and `revive` over (event, now) → actions, and
+//! What decides is pure: `state` is `detect`, `elect` and `revive` over (event, now) → actions, and
 //! `launch::decide`. The simulation in `tests/` runs exactly these. Sockets, processes and files are at
-//! the edge: `service`, `post`, `health`, `launch`.
+//! the edge: `service`, `transport`, `health`, `launch`.
 //!
 //! A wrong verdict costs time, never an answer: the journal is the fence (docs/adr/004).
 
-pub mod ask;
-pub mod brain;
 pub mod detect;
 pub mod elect;
 pub mod folder;
@@ -16,14 +14,16 @@ pub mod health;
 pub mod launch;
 pub mod limits;
 pub mod members;
+pub mod probe;
 pub mod revive;
 pub mod service;
+pub mod state;
 pub mod wire;
 
 mod error;
 mod ids;
-mod post;
 mod process;
+mod transport;
 
 use caudal_failpoint as failpoint;
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
-use crate::brain::Peer;
 use crate::limits::{NAME_BYTES_MAX, NODES_MAX};
+use crate::state::Peer;
 
 /// What monitors read of the cluster file; whoever writes it may add to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

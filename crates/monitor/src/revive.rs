@@ -12,11 +12,11 @@ use crate::limits::{
 
 #[derive(Default)]
 pub struct Reviver {
-    cares: BTreeMap<NodeId, Care>,
+    supervised: BTreeMap<NodeId, Supervision>,
 }
 
 #[derive(Default)]
-struct Care {
+struct Supervision {
     state: State,
     /// Revivals since the node was last up for long.
     revivals: u32,
@@ -56,41 +56,43 @@ pub enum Step {
 impl Reviver {
     /// Who does not lead revives nobody, and who leads anew begins anew.
     pub fn forget(&mut self) {
-        self.cares.clear();
+        self.supervised.clear();
     }
 
     /// What to do about a node now.
     pub fn step(&mut self, node: NodeId, verdict: Verdict, now_ms: u64) -> Option<Step> {
-        let care = self.cares.entry(node).or_default();
+        let supervision = self.supervised.entry(node).or_default();
         match verdict {
             Verdict::Unknown => None,
             Verdict::Up => {
-                care.is_up(now_ms);
+                supervision.is_up(now_ms);
                 None
             }
-            Verdict::Down => care.is_down(now_ms),
+            Verdict::Down => supervision.is_down(now_ms),
         }
     }
 
     /// A launch is over, whether it worked or not.
     pub fn launched(&mut self, node: NodeId, outcome: &Outcome, now_ms: u64) {
-        let Some(care) = self.cares.get_mut(&node) else { return };
-        if let State::Launching { .. } = care.state {
-            care.state = match outcome {
+        let Some(supervision) = self.supervised.get_mut(&node) else { return };
+        if let State::Launching { .. } = supervision.state {
+            supervision.state = match outcome {
                 Outcome::Started => State::Starting { until_ms: now_ms + START_MS },
-                Outcome::LeftAlone => care.ask_again(now_ms),
-                Outcome::Failed { .. } => care.pause(now_ms),
+                Outcome::LeftAlone => supervision.ask_again(now_ms),
+                Outcome::Failed { .. } => supervision.pause(now_ms),
             };
         }
     }
 
     pub fn given_up(&self) -> impl Iterator<Item = NodeId> {
-        let cares = self.cares.iter();
-        cares.filter(|(_, care)| care.state == State::GivenUp).map(|(node, _)| *node)
+        let supervised = self.supervised.iter();
+        supervised
+            .filter(|(_, supervision)| supervision.state == State::GivenUp)
+            .map(|(node, _)| *node)
     }
 }
 
-impl Care {
+impl Supervision {
     fn is_up(&mut self, now_ms: u64) {
         self.left_alone = 0;
         let since_ms = *self.up_since_ms.get_or_insert(now_ms);

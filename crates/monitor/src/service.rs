@@ -1,4 +1,4 @@
-//! A monitor on the network: what the brain wants done is done here, and nothing is decided.
+//! A monitor on the network: what its state wants done is done here, and nothing is decided.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,15 +11,15 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::MissedTickBehavior;
 use tracing::{error, info, warn};
 
-use crate::brain::{Action, Brain, Event, Message, News};
 use crate::detect::Pong;
 use crate::folder::Folder;
 use crate::health::{HealthResponder, View};
 use crate::launch::Outcome;
 use crate::limits::{DATAGRAM_BYTES_MAX, SENDS_AT_ONCE_MAX, TICK_MS};
 use crate::members::{Member, Members, Role};
-use crate::wire::{Datagram, Letter, NodeState, Secret};
-use crate::{Error, NodeId, Process, launch, post};
+use crate::state::{Action, ClusterEvent, Event, Message, MonitorState};
+use crate::wire::{Datagram, Envelope, NodeState, Secret};
+use crate::{Error, NodeId, Process, launch, transport};
 
 /// Pongs that are read before the next tick, so that none that is there counts as missed.
 const PONGS_AT_ONCE_MAX: usize = 4096;
@@ -44,11 +44,11 @@ pub async fn run(
     let listening = |source| Error::Listen { address: address.clone(), source };
     let listener = TcpListener::bind(address).await.map_err(listening)?;
     let pings = UdpSocket::bind("0.0.0.0:0").await.map_err(listening)?;
-    let (inbox, mut letters) = mpsc::channel(INBOX_MAX);
-    tokio::spawn(post::receive(listener, secret.clone(), inbox));
+    let (inbox, mut envelopes) = mpsc::channel(INBOX_MAX);
+    tokio::spawn(transport::receive(listener, secret.clone(), inbox));
     let (launches, mut launched) = mpsc::channel(INBOX_MAX);
     let mut monitor = Monitor {
-        brain: Brain::new(me.id, members.peers(), Rng::new()),
+        state: MonitorState::new(me.id, members.peers(), Rng::new()),
         me: me.id,
         sends: members.monitors().map(|node| (node.id, Arc::default())).collect(),
         pings: Arc::new(pings),
@@ -76,7 +76,7 @@ pub async fn run(
                 monitor.read_pongs();
                 continue;
             }
-            Some(letter) = letters.recv() => match monitor.accept(letter) {
+            Some(envelope) = envelopes.recv() => match monitor.accept(envelope) {
                 Some(event) => event,
                 None => continue,
             },
@@ -90,7 +90,7 @@ pub async fn run(
 }
 
 struct Monitor {
-    brain: Brain,
+    state: MonitorState,
     me: NodeId,
     members: Members,
     folder: Folder,
@@ -114,15 +114,15 @@ impl Default for Sending {
 impl Monitor {
     fn handle(&mut self, event: Event) {
         let now_ms = self.began.elapsed().as_millis() as u64;
-        for action in self.brain.handle(event, now_ms) {
+        for action in self.state.handle(event, now_ms) {
             match action {
                 Action::Ping { node, nonce } => self.ping(node, nonce),
                 Action::Send { to, message } => self.send(to, message),
                 Action::Launch { node, dead, asked_by } => self.launch(node, dead, asked_by),
-                Action::Tell(news) => self.tell(&news),
+                Action::Report(event) => self.report(&event),
             }
         }
-        let (leader, given_up) = (self.brain.leader(), self.brain.given_up());
+        let (leader, given_up) = (self.state.leader(), self.state.given_up());
         self.responder.show(View { leader, given_up });
     }
 
@@ -150,9 +150,9 @@ impl Monitor {
     }
 
     /// From one monitor to this one.
-    fn accept(&self, letter: Letter) -> Option<Event> {
-        let is_monitor = self.sends.contains_key(&letter.from);
-        let Letter { from, to, message } = letter;
+    fn accept(&self, envelope: Envelope) -> Option<Event> {
+        let is_monitor = self.sends.contains_key(&envelope.from);
+        let Envelope { from, to, message } = envelope;
         (is_monitor && to == self.me).then_some(Event::Message { from, message })
     }
 
@@ -174,10 +174,10 @@ impl Monitor {
             return;
         };
         let Ok(place) = Arc::clone(&sending.0).try_acquire_owned() else { return };
-        let letter = Letter { from: self.me, to, message };
+        let envelope = Envelope { from: self.me, to, message };
         let (address, secret) = (member.health.clone(), self.secret.clone());
         tokio::spawn(async move {
-            post::send(&address, &letter, &secret).await;
+            transport::send(&address, &envelope, &secret).await;
             drop(place);
         });
     }
@@ -201,20 +201,20 @@ impl Monitor {
         self.members.get(node).map_or("?", |member: &Member| &member.name)
     }
 
-    fn tell(&self, news: &News) {
-        match news {
-            News::Died(node) => warn!(node = self.name(*node), "does not answer"),
-            News::Back(node) => info!(node = self.name(*node), "answers again"),
-            News::Leads(None) => info!("no leader: an election"),
-            News::Leads(Some(leader)) => info!(leader = self.name(*leader), "a leader"),
-            News::Revives { node, on } => {
+    fn report(&self, event: &ClusterEvent) {
+        match event {
+            ClusterEvent::Down(node) => warn!(node = self.name(*node), "does not answer"),
+            ClusterEvent::Up(node) => info!(node = self.name(*node), "answers again"),
+            ClusterEvent::Leader(None) => info!("no leader: an election"),
+            ClusterEvent::Leader(Some(leader)) => info!(leader = self.name(*leader), "a leader"),
+            ClusterEvent::Restarting { node, on } => {
                 info!(node = self.name(*node), on = self.name(*on), "brings it back");
             }
-            News::OutOfReach(node) => {
+            ClusterEvent::Unreachable(node) => {
                 let node = self.name(*node);
                 error!(node, "cannot be brought back: no monitor lives on its host");
             }
-            News::GaveUp { node, revivals } => {
+            ClusterEvent::GaveUp { node, revivals } => {
                 let node = self.name(*node);
                 let log = self.folder.log(node);
                 error!(

@@ -1,4 +1,4 @@
-//! What monitors and nodes send each other, and how they know it is from one of them.
+//! The wire format of monitors and nodes, and its signatures.
 //!
 //! Everything is signed with the cluster's secret (HMAC-SHA256). A pong repeats the nonce of its ping, which
 //! counts once. A message between monitors is signed together with a challenge that its receiver has just
@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::brain::Message;
 use crate::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
+use crate::state::Message;
 use crate::{NodeId, Process};
 
 const MAGIC: &[u8; 4] = b"CDM1";
@@ -29,7 +29,7 @@ pub enum Datagram {
     Pong(Health),
 }
 
-/// What a node says of itself.
+/// The health of a node, as it says itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     pub from: String,
@@ -52,15 +52,15 @@ pub enum NodeState {
     Stuck,
 }
 
-/// A message from one monitor to another.
+/// A message from one monitor to another, with its addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct Envelope {
     pub from: NodeId,
     pub to: NodeId,
     pub message: Message,
 }
 
-/// What all nodes of a cluster know, and nobody else.
+/// The secret that all nodes of a cluster share.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
@@ -84,15 +84,19 @@ impl Secret {
         self.read(signature, &[MAGIC, b"udp", body], body)
     }
 
-    pub fn seal_letter(&self, letter: &Letter, challenge: &[u8; CHALLENGE_BYTES]) -> Vec<u8> {
-        let body = json(letter);
+    pub fn seal_envelope(&self, envelope: &Envelope, challenge: &[u8; CHALLENGE_BYTES]) -> Vec<u8> {
+        let body = json(envelope);
         let signature = self.sign(&[MAGIC, b"tcp", challenge, &body]);
         let length = (SIGNATURE_BYTES + body.len()) as u32;
         [&length.to_le_bytes()[..], &signature, &body].concat()
     }
 
     /// What follows the length of a message, whose bound the reader has checked before it read it.
-    pub fn open_letter(&self, bytes: &[u8], challenge: &[u8; CHALLENGE_BYTES]) -> Option<Letter> {
+    pub fn open_envelope(
+        &self,
+        bytes: &[u8],
+        challenge: &[u8; CHALLENGE_BYTES],
+    ) -> Option<Envelope> {
         let (signature, body) = bytes.split_at_checked(SIGNATURE_BYTES)?;
         self.read(signature, &[MAGIC, b"tcp", challenge, body], body)
     }
@@ -125,7 +129,7 @@ impl Secret {
 }
 
 /// The length of a message, if it may be read.
-pub fn letter_bytes(length: [u8; 4]) -> Option<usize> {
+pub fn envelope_bytes(length: [u8; 4]) -> Option<usize> {
     let bytes = u32::from_le_bytes(length) as usize;
     (SIGNATURE_BYTES..=FRAME_BYTES_MAX).contains(&bytes).then_some(bytes)
 }
@@ -137,7 +141,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elect::Say;
+    use crate::elect::ElectionMessage;
 
     fn secret() -> Secret {
         Secret::new("a secret")
@@ -147,9 +151,9 @@ mod tests {
         Datagram::Ping { to: "worker-1".into(), nonce: u64::MAX }
     }
 
-    fn letter() -> Letter {
-        let message = Message::Election(Say::Coordinator);
-        Letter { from: NodeId(1), to: NodeId(2), message }
+    fn envelope() -> Envelope {
+        let message = Message::Election(ElectionMessage::Coordinator);
+        Envelope { from: NodeId(1), to: NodeId(2), message }
     }
 
     /// Test cases 1, 2 and 6 of RFC 4231.
@@ -194,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_answers_one_challenge_only() {
+    fn an_envelope_answers_one_challenge_only() {
         let (one, other) = ([1; CHALLENGE_BYTES], [2; CHALLENGE_BYTES]);
-        let sealed = secret().seal_letter(&letter(), &one);
+        let sealed = secret().seal_envelope(&envelope(), &one);
         let length = sealed[..4].try_into().unwrap();
-        assert_eq!(letter_bytes(length), Some(sealed.len() - 4));
-        assert_eq!(secret().open_letter(&sealed[4..], &one), Some(letter()));
-        assert_eq!(secret().open_letter(&sealed[4..], &other), None, "played again");
+        assert_eq!(envelope_bytes(length), Some(sealed.len() - 4));
+        assert_eq!(secret().open_envelope(&sealed[4..], &one), Some(envelope()));
+        assert_eq!(secret().open_envelope(&sealed[4..], &other), None, "played again");
         // Nor is it a datagram.
         let datagram = [MAGIC, &sealed[4..]].concat();
         assert_eq!(secret().open(&datagram), None);
@@ -208,8 +212,8 @@ mod tests {
 
     #[test]
     fn lengths_are_bounded() {
-        assert_eq!(letter_bytes(u32::MAX.to_le_bytes()), None);
-        assert_eq!(letter_bytes((FRAME_BYTES_MAX as u32 + 1).to_le_bytes()), None);
-        assert_eq!(letter_bytes(0u32.to_le_bytes()), None);
+        assert_eq!(envelope_bytes(u32::MAX.to_le_bytes()), None);
+        assert_eq!(envelope_bytes((FRAME_BYTES_MAX as u32 + 1).to_le_bytes()), None);
+        assert_eq!(envelope_bytes(0u32.to_le_bytes()), None);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
-use caudal_monitor::ask::ask;
 use caudal_monitor::members::{Member, Role};
+use caudal_monitor::probe::probe;
 use caudal_monitor::wire::{Health, NodeState};
 use caudal_monitor::{NodeId, Process};
 use comfy_table::presets::NOTHING;
@@ -60,7 +60,7 @@ impl Status {
 
     pub fn of(cluster: &Cluster, nodes: &[&Member]) -> Result<Self, Failed> {
         let secret = cluster.folder().secret()?;
-        let answers = ask(nodes, &secret, PATIENCE)?;
+        let answers = probe(nodes, &secret, PATIENCE)?;
         let monitors = nodes.iter().filter(|node| node.role == Role::Monitor);
         let mut leaders = monitors.filter_map(|node| Some(answers.get(&node.id)?.leader));
         let first = leaders.next().flatten();

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use caudal_monitor::ask::ask;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::members::{Launch, Member, Members, Role};
+use caudal_monitor::probe::probe;
 use caudal_monitor::{NodeId, Process};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -239,13 +239,13 @@ impl Cluster {
 
     fn answers(&self) -> usize {
         let nodes: Vec<&Member> = self.members.nodes.iter().collect();
-        ask(&nodes, &self.folder.secret().unwrap(), Duration::from_millis(300)).unwrap().len()
+        probe(&nodes, &self.folder.secret().unwrap(), Duration::from_millis(300)).unwrap().len()
     }
 
     /// The worker's process, as it calls itself.
     fn worker(&self) -> Option<Process> {
         let nodes = [&self.members.nodes[0]];
-        let answers = ask(&nodes, &self.folder.secret().unwrap(), Duration::from_millis(300));
+        let answers = probe(&nodes, &self.folder.secret().unwrap(), Duration::from_millis(300));
         answers.unwrap().into_values().next().map(|health| health.process)
     }
 }

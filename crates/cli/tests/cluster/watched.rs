@@ -7,9 +7,9 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use caudal_monitor::Process;
-use caudal_monitor::ask::ask;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::members::{Launch, Member, Members};
+use caudal_monitor::probe::probe;
 use caudal_monitor::wire::{Health, NodeState};
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ impl Watched {
     pub fn health(&self) -> BTreeMap<String, Health> {
         let nodes: Vec<&Member> = self.members.nodes.iter().collect();
         let secret = self.folder.secret().unwrap();
-        let answers = ask(&nodes, &secret, Duration::from_millis(300)).unwrap();
+        let answers = probe(&nodes, &secret, Duration::from_millis(300)).unwrap();
         answers.into_values().map(|health| (health.from.clone(), health)).collect()
     }
 

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn answers_are_divided_into_status_and_body() {
-        let answer = b"HTTP/1.0 404 Not Found\r\nServer: Docker\r\n\r\n{}";
+        let answer = b"HTTP/1.0 404 Not Detection\r\nServer: Docker\r\n\r\n{}";
         assert_eq!(parse(answer), Some((404, b"{}".to_vec())));
         assert_eq!(parse(b"SSH-2.0"), None);
     }

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use caudal_monitor::brain::Message;
 use caudal_monitor::detect::Pong;
 use caudal_monitor::launch::Outcome;
+use caudal_monitor::state::Message;
 use caudal_monitor::{NodeId, Process};
 use fastrand::Rng;
 
@@ -53,7 +53,7 @@ pub struct Launch {
 pub enum Packet {
     Ping { from: NodeId, nonce: u64 },
     Pong(Pong),
-    Letter { from: NodeId, message: Message },
+    Envelope { from: NodeId, message: Message },
 }
 
 pub struct Queue {

@@ -146,7 +146,7 @@ impl World {
     fn is_led(&self) -> bool {
         let runs = |(id, node): (&NodeId, &Node)| {
             let life = node.life.as_ref().filter(|life| !life.frozen)?;
-            Some((*id, life.brain.as_ref()?.leader()))
+            Some((*id, life.state.as_ref()?.leader()))
         };
         let followed: Vec<_> = self.nodes.iter().filter_map(runs).collect();
         let highest = followed.iter().map(|(id, _)| *id).max();
@@ -156,7 +156,7 @@ impl World {
     fn is_whole(&self) -> bool {
         self.nodes.values().all(|node| {
             node.life.as_ref().is_some_and(|life| {
-                let thinks = life.brain.is_some() || !node.peer.is_monitor;
+                let thinks = life.state.is_some() || !node.peer.is_monitor;
                 !life.frozen && !life.stuck && thinks
             })
         })

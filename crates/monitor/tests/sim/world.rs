@@ -1,12 +1,12 @@
-//! The simulated machines: processes that live, freeze and die; monitors run the real `Brain`, launches the
+//! The simulated machines: processes that live, freeze and die; monitors run the real `MonitorState`, launches the
 //! real `decide`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use caudal_monitor::brain::{Action, Brain, Event, Message, Peer};
 use caudal_monitor::detect::Pong;
 use caudal_monitor::launch::{Decision, Host, Outcome, decide};
 use caudal_monitor::limits::TICK_MS;
+use caudal_monitor::state::{Action, Event, Message, MonitorState, Peer};
 use caudal_monitor::{NodeId, Process};
 use fastrand::Rng;
 
@@ -42,7 +42,7 @@ pub struct Life {
     pub frozen: bool,
     pub stuck: bool,
     started: bool,
-    pub brain: Option<Brain>,
+    pub state: Option<MonitorState>,
     /// What has come while it was frozen.
     backlog: Vec<Due>,
 }
@@ -154,7 +154,7 @@ impl World {
             frozen: false,
             stuck: false,
             started: false,
-            brain: None,
+            state: None,
             backlog: vec![],
         };
         let before = self.nodes.get_mut(&node).unwrap().life.replace(life);
@@ -166,9 +166,9 @@ impl World {
     fn starts(&mut self, node: NodeId, process: Process) {
         if self.nodes[&node].peer.is_monitor {
             let peers = self.nodes.iter().map(|(id, node)| (*id, node.peer.clone())).collect();
-            let brain = Brain::new(node, peers, self.rng.fork());
+            let state = MonitorState::new(node, peers, self.rng.fork());
             let due = Due::Tick { node, process };
-            self.of_life(node, process, due.clone(), |life| life.brain = Some(brain));
+            self.of_life(node, process, due.clone(), |life| life.state = Some(state));
             self.queue.push(self.now_ms, due);
         }
         self.of_life(node, process, Due::Starts { node, process }, |life| life.started = true);
@@ -211,16 +211,16 @@ impl World {
                 }
                 self.tell(to, Event::Pong(pong));
             }
-            Packet::Letter { from, message } => self.tell(to, Event::Message { from, message }),
+            Packet::Envelope { from, message } => self.tell(to, Event::Message { from, message }),
         }
     }
 
     fn tell(&mut self, monitor: NodeId, event: Event) {
         let life = self.nodes.get_mut(&monitor).unwrap().life.as_mut().unwrap();
         let process = life.process;
-        let Some(brain) = &mut life.brain else { return };
-        let actions = brain.handle(event, self.now_ms);
-        let leads = brain.leads();
+        let Some(state) = &mut life.state else { return };
+        let actions = state.handle(event, self.now_ms);
+        let leads = state.leads();
         for action in actions {
             match action {
                 Action::Ping { node, nonce } => {
@@ -230,7 +230,7 @@ impl World {
                     if let Message::Launch { node, .. } = message {
                         self.watch.orders(monitor, leads, node, self.now_ms);
                     }
-                    self.send(monitor, to, Packet::Letter { from: monitor, message });
+                    self.send(monitor, to, Packet::Envelope { from: monitor, message });
                 }
                 Action::Launch { node, dead, asked_by } => {
                     if asked_by == monitor {
@@ -241,7 +241,7 @@ impl World {
                     let by = (monitor, process);
                     self.queue.push(at_ms, Due::LaunchBegins { by, launch });
                 }
-                Action::Tell(news) => self.say(|| format!("{monitor:?}: {news:?}")),
+                Action::Report(event) => self.say(|| format!("{monitor:?}: {event:?}")),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Messages between monitors: a connection each, so that none waits behind another, or for a network that
+//! The transport of messages between monitors: a connection each, so that none waits behind another, or for a network that
 //! was away.
 
 use std::io;
@@ -11,13 +11,13 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
 use crate::limits::{CONNECTIONS_MAX, SEND_MS_MAX};
-use crate::wire::{CHALLENGE_BYTES, Letter, Secret, letter_bytes};
+use crate::wire::{CHALLENGE_BYTES, Envelope, Secret, envelope_bytes};
 
 /// Takes messages from whoever knows the secret, for as long as somebody reads them.
-pub async fn receive(listener: TcpListener, secret: Secret, inbox: mpsc::Sender<Letter>) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+pub async fn receive(listener: TcpListener, secret: Secret, inbox: mpsc::Sender<Envelope>) {
+    let capacity = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        let Ok(place) = Arc::clone(&capacity).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors, most likely.
             tokio::time::sleep(Duration::from_millis(SEND_MS_MAX)).await;
@@ -27,33 +27,33 @@ pub async fn receive(listener: TcpListener, secret: Secret, inbox: mpsc::Sender<
         tokio::spawn(async move {
             let _place = place;
             let read = timeout(Duration::from_millis(2 * SEND_MS_MAX), read(stream, &secret));
-            if let Ok(Ok(Some(letter))) = read.await {
+            if let Ok(Ok(Some(envelope))) = read.await {
                 // Nobody reads any more: the monitor leaves.
-                let _ = inbox.send(letter).await;
+                let _ = inbox.send(envelope).await;
             }
         });
     }
 }
 
-async fn read(mut stream: TcpStream, secret: &Secret) -> io::Result<Option<Letter>> {
+async fn read(mut stream: TcpStream, secret: &Secret) -> io::Result<Option<Envelope>> {
     let challenge = draw_challenge();
     stream.write_all(&challenge).await?;
     let mut length = [0; 4];
     stream.read_exact(&mut length).await?;
-    let Some(bytes) = letter_bytes(length) else { return Ok(None) };
-    let mut letter = vec![0; bytes];
-    stream.read_exact(&mut letter).await?;
-    Ok(secret.open_letter(&letter, &challenge))
+    let Some(bytes) = envelope_bytes(length) else { return Ok(None) };
+    let mut envelope = vec![0; bytes];
+    stream.read_exact(&mut envelope).await?;
+    Ok(secret.open_envelope(&envelope, &challenge))
 }
 
 /// Delivers a message, or loses it.
-pub async fn send(address: &str, letter: &Letter, secret: &Secret) {
+pub async fn send(address: &str, envelope: &Envelope, secret: &Secret) {
     let deliver = async {
         let mut stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let mut challenge = [0; CHALLENGE_BYTES];
         stream.read_exact(&mut challenge).await?;
-        stream.write_all(&secret.seal_letter(letter, &challenge)).await?;
+        stream.write_all(&secret.seal_envelope(envelope, &challenge)).await?;
         stream.shutdown().await
     };
     // One that is not there is what monitors are for.
@@ -71,52 +71,52 @@ fn draw_challenge() -> [u8; CHALLENGE_BYTES] {
 mod tests {
     use super::*;
     use crate::NodeId;
-    use crate::brain::Message;
-    use crate::elect::Say;
+    use crate::elect::ElectionMessage;
+    use crate::state::Message;
 
-    fn letter() -> Letter {
-        let message = Message::Election(Say::Election);
-        Letter { from: NodeId(1), to: NodeId(2), message }
+    fn envelope() -> Envelope {
+        let message = Message::Election(ElectionMessage::Election);
+        Envelope { from: NodeId(1), to: NodeId(2), message }
     }
 
-    async fn mailbox(secret: &str) -> (String, mpsc::Receiver<Letter>) {
+    async fn inbox_of(secret: &str) -> (String, mpsc::Receiver<Envelope>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let (inbox, letters) = mpsc::channel(4);
+        let (inbox, envelopes) = mpsc::channel(4);
         tokio::spawn(receive(listener, Secret::new(secret), inbox));
-        (address, letters)
+        (address, envelopes)
     }
 
     #[tokio::test]
-    async fn letters_arrive_from_those_who_know_the_secret() {
-        let (address, mut letters) = mailbox("ours").await;
-        send(&address, &letter(), &Secret::new("another")).await;
-        send(&address, &letter(), &Secret::new("ours")).await;
-        assert_eq!(letters.recv().await, Some(letter()));
-        assert!(letters.try_recv().is_err(), "the forged one came through");
+    async fn envelopes_arrive_from_those_who_know_the_secret() {
+        let (address, mut envelopes) = inbox_of("ours").await;
+        send(&address, &envelope(), &Secret::new("another")).await;
+        send(&address, &envelope(), &Secret::new("ours")).await;
+        assert_eq!(envelopes.recv().await, Some(envelope()));
+        assert!(envelopes.try_recv().is_err(), "the forged one came through");
     }
 
     /// What was recorded on the way is sent again, byte for byte.
     #[tokio::test]
-    async fn a_letter_that_is_played_again_is_refused() {
-        let (address, mut letters) = mailbox("ours").await;
+    async fn an_envelope_that_is_played_again_is_refused() {
+        let (address, mut envelopes) = inbox_of("ours").await;
         let mut stream = TcpStream::connect(&address).await.unwrap();
         let mut challenge = [0; CHALLENGE_BYTES];
         stream.read_exact(&mut challenge).await.unwrap();
-        let recorded = Secret::new("ours").seal_letter(&letter(), &challenge);
+        let recorded = Secret::new("ours").seal_envelope(&envelope(), &challenge);
         stream.write_all(&recorded).await.unwrap();
-        assert_eq!(letters.recv().await, Some(letter()));
+        assert_eq!(envelopes.recv().await, Some(envelope()));
         let mut again = TcpStream::connect(&address).await.unwrap();
         again.read_exact(&mut challenge).await.unwrap();
         again.write_all(&recorded).await.unwrap();
         // It closes the connection when it has read what it does not believe.
         assert_eq!(again.read(&mut [0; 1]).await.unwrap_or(0), 0);
-        assert!(letters.try_recv().is_err());
+        assert!(envelopes.try_recv().is_err());
     }
 
     #[tokio::test]
     async fn too_much_is_not_read() {
-        let (address, _letters) = mailbox("ours").await;
+        let (address, _envelopes) = inbox_of("ours").await;
         let mut stream = TcpStream::connect(&address).await.unwrap();
         stream.read_exact(&mut [0; CHALLENGE_BYTES]).await.unwrap();
         stream.write_all(&u32::MAX.to_le_bytes()).await.unwrap();

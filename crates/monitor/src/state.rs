@@ -1,18 +1,18 @@
-//! A monitor without its sockets: events in, actions out, at a time that somebody else tells.
+//! The state of a monitor, without its sockets: events in, actions out, at a time that the caller gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::detect::{Detector, Found, Pong, Verdict};
-use crate::elect::{Elector, Say};
+use crate::detect::{Detection, Detector, Pong, Verdict};
+use crate::elect::{ElectionMessage, Elector};
 use crate::launch::Outcome;
 use crate::limits::WATCH_GAP_MS_MAX;
 use crate::revive::{Reviver, Step};
 use crate::{NodeId, Process};
 
-/// What a monitor has to know of a node.
+/// A node, as far as a monitor has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     pub is_monitor: bool,
@@ -44,14 +44,14 @@ pub enum Action {
         dead: Option<Process>,
         asked_by: NodeId,
     },
-    Tell(News),
+    Report(ClusterEvent),
 }
 
-/// What monitors say to each other.
+/// A message from one monitor to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    Election(Say),
+    Election(ElectionMessage),
     /// The leader wants a node of the receiver's host brought back.
     Launch {
         node: NodeId,
@@ -63,39 +63,40 @@ pub enum Message {
     },
 }
 
-/// What an operator may want to read.
+/// An event of the cluster, for its operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
-    Died(NodeId),
-    Back(NodeId),
-    Leads(Option<NodeId>),
-    Revives {
+pub enum ClusterEvent {
+    Down(NodeId),
+    Up(NodeId),
+    Leader(Option<NodeId>),
+    Restarting {
         node: NodeId,
         on: NodeId,
     },
     /// No monitor lives where the node could be started.
-    OutOfReach(NodeId),
+    Unreachable(NodeId),
     GaveUp {
         node: NodeId,
         revivals: u32,
     },
 }
 
-pub struct Brain {
+/// Detection, election and restarts of one monitor.
+pub struct MonitorState {
     me: NodeId,
     peers: BTreeMap<NodeId, Peer>,
     detector: Detector,
     elector: Elector,
     reviver: Reviver,
-    leader_told: Option<NodeId>,
+    leader_reported: Option<NodeId>,
     /// The dead of hosts where no monitor lives.
-    out_of_reach: BTreeSet<NodeId>,
+    unreachable: BTreeSet<NodeId>,
     /// What this monitor has been awake for; all else goes by this clock.
     watched_ms: u64,
     last_tick_ms: Option<u64>,
 }
 
-impl Brain {
+impl MonitorState {
     pub fn new(me: NodeId, peers: BTreeMap<NodeId, Peer>, rng: Rng) -> Self {
         let monitors = peers.iter().filter(|(_, peer)| peer.is_monitor).map(|(node, _)| *node);
         let elector = Elector::new(me, monitors);
@@ -108,8 +109,8 @@ impl Brain {
             detector,
             elector,
             reviver,
-            leader_told: None,
-            out_of_reach: BTreeSet::new(),
+            leader_reported: None,
+            unreachable: BTreeSet::new(),
             watched_ms: 0,
             last_tick_ms: None,
         }
@@ -133,7 +134,7 @@ impl Brain {
         match event {
             Event::Tick => self.tick(now_ms, &mut actions),
             Event::Pong(pong) => actions.extend(self.detector.pong(pong).map(found)),
-            Event::Message { from, message } => self.hear(from, message, &mut actions),
+            Event::Message { from, message } => self.receive(from, message, &mut actions),
             Event::Launched { node, asked_by, outcome } if asked_by == self.me => {
                 self.reviver.launched(node, &outcome, self.watched_ms);
             }
@@ -142,9 +143,9 @@ impl Brain {
                 actions.push(Action::Send { to: asked_by, message });
             }
         }
-        if self.leader_told != self.leader() {
-            self.leader_told = self.leader();
-            actions.push(Action::Tell(News::Leads(self.leader())));
+        if self.leader_reported != self.leader() {
+            self.leader_reported = self.leader();
+            actions.push(Action::Report(ClusterEvent::Leader(self.leader())));
         }
         actions
     }
@@ -171,15 +172,15 @@ impl Brain {
             let verdict = self.detector.verdict(node);
             let executor = self.executor(node);
             if verdict != Verdict::Down || executor.is_some() {
-                self.out_of_reach.remove(&node);
-            } else if self.out_of_reach.insert(node) {
-                actions.push(Action::Tell(News::OutOfReach(node)));
+                self.unreachable.remove(&node);
+            } else if self.unreachable.insert(node) {
+                actions.push(Action::Report(ClusterEvent::Unreachable(node)));
             }
             let Some(on) = executor else { continue };
             match self.reviver.step(node, verdict, self.watched_ms) {
                 Some(Step::Launch) => actions.extend(self.launch(node, on)),
                 Some(Step::GiveUp { revivals }) => {
-                    actions.push(Action::Tell(News::GaveUp { node, revivals }));
+                    actions.push(Action::Report(ClusterEvent::GaveUp { node, revivals }));
                 }
                 None => {}
             }
@@ -193,7 +194,7 @@ impl Brain {
         } else {
             Action::Send { to: on, message: Message::Launch { node, dead } }
         };
-        [Action::Tell(News::Revives { node, on }), launch]
+        [Action::Report(ClusterEvent::Restarting { node, on }), launch]
     }
 
     /// Who can start processes where the node lives.
@@ -209,10 +210,10 @@ impl Brain {
         self.peers.keys().rev().find(|peer| lives(peer) && is_there(peer)).copied()
     }
 
-    fn hear(&mut self, from: NodeId, message: Message, actions: &mut Vec<Action>) {
+    fn receive(&mut self, from: NodeId, message: Message, actions: &mut Vec<Action>) {
         match message {
-            Message::Election(said) => {
-                let out = self.elector.hear(from, said, self.watched_ms);
+            Message::Election(message) => {
+                let out = self.elector.receive(from, message, self.watched_ms);
                 actions.extend(out.into_iter().map(send));
             }
             Message::Launch { node, dead } => actions.push(self.carry_out(from, node, dead)),
@@ -240,16 +241,16 @@ impl Brain {
     }
 }
 
-fn found(found: Found) -> Action {
+fn found(found: Detection) -> Action {
     match found {
-        Found::Ping { node, nonce } => Action::Ping { node, nonce },
-        Found::Died { node } => Action::Tell(News::Died(node)),
-        Found::Back { node } => Action::Tell(News::Back(node)),
+        Detection::Ping { node, nonce } => Action::Ping { node, nonce },
+        Detection::Down { node } => Action::Report(ClusterEvent::Down(node)),
+        Detection::Up { node } => Action::Report(ClusterEvent::Up(node)),
     }
 }
 
-fn send((to, said): (NodeId, Say)) -> Action {
-    Action::Send { to, message: Message::Election(said) }
+fn send((to, message): (NodeId, ElectionMessage)) -> Action {
+    Action::Send { to, message: Message::Election(message) }
 }
 
 #[cfg(test)]
@@ -267,9 +268,9 @@ mod tests {
 
     /// What a monitor does that hears nobody.
     fn alone(me: u32, hosts: [&str; 4], until_ms: u64) -> Vec<Action> {
-        let mut brain = Brain::new(NodeId(me), peers(hosts), Rng::with_seed(1));
+        let mut monitor = MonitorState::new(NodeId(me), peers(hosts), Rng::with_seed(1));
         let ticks = (0..until_ms).step_by(TICK_MS as usize);
-        ticks.flat_map(|now_ms| brain.handle(Event::Tick, now_ms)).collect()
+        ticks.flat_map(|now_ms| monitor.handle(Event::Tick, now_ms)).collect()
     }
 
     fn launches(actions: &[Action]) -> Vec<NodeId> {
@@ -290,30 +291,31 @@ mod tests {
     fn nodes_of_another_host_are_out_of_reach_without_a_monitor_there() {
         let done = alone(3, ["a", "b", "a", "b"], LAUNCH_MS);
         assert_eq!(launches(&done), [NodeId(1)]);
-        let told =
-            done.iter().filter(|action| **action == Action::Tell(News::OutOfReach(NodeId(2))));
+        let told = done
+            .iter()
+            .filter(|action| **action == Action::Report(ClusterEvent::Unreachable(NodeId(2))));
         assert_eq!(told.count(), 1);
     }
 
     #[test]
     fn nobody_is_revived_on_the_word_of_one_that_does_not_lead() {
-        let mut brain = Brain::new(NodeId(3), peers(["a"; 4]), Rng::with_seed(1));
+        let mut monitor = MonitorState::new(NodeId(3), peers(["a"; 4]), Rng::with_seed(1));
         let message = Message::Launch { node: NodeId(1), dead: None };
         let asked = Event::Message { from: NodeId(4), message };
-        let done = brain.handle(asked.clone(), 0);
+        let done = monitor.handle(asked.clone(), 0);
         assert!(launches(&done).is_empty(), "{done:?}");
-        let leads = Message::Election(Say::Coordinator);
-        brain.handle(Event::Message { from: NodeId(4), message: leads }, 0);
-        assert_eq!(launches(&brain.handle(asked, 0)), [NodeId(1)]);
+        let leads = Message::Election(ElectionMessage::Coordinator);
+        monitor.handle(Event::Message { from: NodeId(4), message: leads }, 0);
+        assert_eq!(launches(&monitor.handle(asked, 0)), [NodeId(1)]);
     }
 
     #[test]
     fn time_that_was_slept_through_does_not_count() {
-        let mut brain = Brain::new(NodeId(4), peers(["a"; 4]), Rng::with_seed(1));
+        let mut monitor = MonitorState::new(NodeId(4), peers(["a"; 4]), Rng::with_seed(1));
         let mut done = vec![];
         for now_ms in [0, 10_000, 20_000, 30_000] {
-            done.extend(brain.handle(Event::Tick, now_ms));
+            done.extend(monitor.handle(Event::Tick, now_ms));
         }
-        assert!(!done.iter().any(|action| matches!(action, Action::Tell(News::Died(_)))));
+        assert!(!done.iter().any(|action| matches!(action, Action::Report(ClusterEvent::Down(_)))));
     }
 }

@@ -1,4 +1,4 @@
-//! Asks nodes how they are, once: for `status`, and for whoever waits for a cluster to be ready.
+//! A probe of nodes, once: for `status`, and for those who wait until a cluster is ready.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use crate::wire::{Datagram, Health, Secret};
 const TRIES: u32 = 3;
 
 /// The answers that come within `patience`; it ends early when all have answered.
-pub fn ask(
+pub fn probe(
     nodes: &[&Member],
     secret: &Secret,
     patience: Duration,
