@@ -55,7 +55,7 @@ pub struct Settings {
     pub url: String,
     pub queue_type: QueueType,
     /// How long an absent broker is waited for before it is an error.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Settings {
@@ -63,7 +63,7 @@ impl Settings {
         Self {
             url: url.into(),
             queue_type: QueueType::default(),
-            patience: Duration::from_secs(limits::BROKER_AWAY_SECONDS_MAX),
+            timeout: Duration::from_secs(limits::BROKER_AWAY_SECONDS_MAX),
         }
     }
 }
@@ -88,12 +88,12 @@ struct Shared {
 impl RabbitBroker {
     /// Returns when both connections are there, or an absent broker has been waited for long enough.
     pub async fn connect(settings: Settings) -> Result<Self, Error> {
-        let Settings { url, queue_type, patience } = settings;
+        let Settings { url, queue_type, timeout } = settings;
         let uri = link::parse(&url)?;
         let mut io = Io::start()
             .map_err(|error| Error::Refused { reason: format!("no threads: {error}") })?;
         let mut pool = |name, confirms| {
-            let (link, supervisor) = Link::start(io.handle(), uri.clone(), name, patience);
+            let (link, supervisor) = Link::start(io.handle(), uri.clone(), name, timeout);
             io.supervisors.push(supervisor);
             Pool::new(link, confirms)
         };

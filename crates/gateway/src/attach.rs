@@ -156,10 +156,10 @@ impl Keeper {
         if workers > 0 {
             self.unclaimed_since = None;
         }
-        let patience = self.gateway.settings.unclaimed_max;
+        let unclaimed_max = self.gateway.settings.unclaimed_max;
         match self.unclaimed_since {
-            Some(since) if time::since(since) >= patience => {
-                let why = Error::Unclaimed { seconds: patience.as_secs() };
+            Some(since) if time::since(since) >= unclaimed_max => {
+                let why = Error::Unclaimed { seconds: unclaimed_max.as_secs() };
                 let tombstone =
                     Tombstone::of(&self.open.manifest, Some(why.as_failure()), wall_ms());
                 Err(over(self.gateway.bury(tombstone).await?))
@@ -175,8 +175,8 @@ impl Keeper {
             return;
         }
         let map = Queues { session: self.open.manifest.session.clone() }.map();
-        let patience = Duration::from_millis(limits::LEASE_RENEW_MS / 2);
-        let looked = time::timeout(patience, broker.has_consumer(&map)).await;
+        let most = Duration::from_millis(limits::LEASE_RENEW_MS / 2);
+        let looked = time::timeout(most, broker.has_consumer(&map)).await;
         let is_deserted = matches!(looked, Ok(Ok(false)));
         self.deserted_looks = if is_deserted { self.deserted_looks.saturating_add(1) } else { 0 };
     }

@@ -61,8 +61,8 @@ impl Gateway {
         let failure = tombstone.failure.as_ref().map(|failure| failure.message.as_str());
         info!(session = %tombstone.session, failure, "ended");
         // It is over from here on. What cannot be removed soon is removed by a janitor.
-        let patience = Duration::from_millis(limits::LEAVE_MS);
-        match timeout(patience, self.clean_up(&tombstone)).await {
+        let most = Duration::from_millis(limits::LEAVE_MS);
+        match timeout(most, self.clean_up(&tombstone)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => warn!(session = %tombstone.session, %error, "left to the janitors"),
             Err(_) => warn!(session = %tombstone.session, "left to the janitors: it takes long"),

@@ -20,18 +20,18 @@ use tracing::warn;
 /// After an accept that failed: most likely there are no file descriptors left.
 const ACCEPT_AGAIN_MS: u64 = 100;
 
-/// Accepts connections for ever; those beyond the bound wait until another has gone. A client may say
-/// nothing for as long as there is patience.
+/// Accepts connections for ever; those beyond the bound wait until another has gone. A client
+/// has to say something within `timeout`.
 pub fn accept(
     listener: TcpListener,
     connections_max: usize,
-    patience: Duration,
+    timeout: Duration,
 ) -> impl Stream<Item = io::Result<Connection>> {
     let places = Arc::new(Semaphore::new(connections_max));
     stream::unfold((listener, places), move |(listener, places)| async move {
         let place = Arc::clone(&places).acquire_owned().await.ok()?;
         let tcp = next_connection(&listener).await;
-        Some((Ok(Connection::new(tcp, patience, place)), (listener, places)))
+        Some((Ok(Connection::new(tcp, timeout, place)), (listener, places)))
     })
 }
 
@@ -56,10 +56,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(tcp: TcpStream, patience: Duration, place: OwnedSemaphorePermit) -> Self {
+    fn new(tcp: TcpStream, timeout: Duration, place: OwnedSemaphorePermit) -> Self {
         // Small messages wait for nothing. Where it cannot be had, they do.
         let _ = tcp.set_nodelay(true);
-        Self { tcp, first_bytes: Some(Box::pin(sleep(patience))), _place: place }
+        Self { tcp, first_bytes: Some(Box::pin(sleep(timeout))), _place: place }
     }
 }
 

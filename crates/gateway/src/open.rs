@@ -48,12 +48,12 @@ impl Gateway {
         reply(&open)
     }
 
-    /// A gateway that cannot reach the broker has patience for minutes. Its client has not, and neither
-    /// have the janitors, for whom nobody is attached yet.
+    /// A broker that cannot be reached is waited for for minutes. A client does not wait that long, nor do
+    /// the janitors, for whom nobody is attached yet.
     async fn make_queues(&self, open: &OpenSession) -> Result<(), Error> {
-        let patience = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
-        let made = timeout(patience, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
-        let seconds = patience.as_secs();
+        let most = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
+        let made = timeout(most, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
+        let seconds = most.as_secs();
         let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };
         Ok(made.map_err(late)??)
     }

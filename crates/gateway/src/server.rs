@@ -42,8 +42,8 @@ pub async fn serve(
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }
     };
-    let patience = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
-    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, patience);
+    let timeout = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
+    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, timeout);
     let serving =
         server.add_service(service(&gateway)).serve_with_incoming_shutdown(connections, left);
     tokio::pin!(serving);

@@ -133,13 +133,13 @@ impl Folder {
     }
 
     /// Held by one launcher of a node at a time; None if another does not let go in time.
-    pub fn launch_lock(&self, node: &str, patience: Duration) -> io::Result<Option<File>> {
-        lock(&self.run(node, "launch"), patience)
+    pub fn launch_lock(&self, node: &str, timeout: Duration) -> io::Result<Option<File>> {
+        lock(&self.run(node, "launch"), timeout)
     }
 
     /// Held by the node as long as it lives; None if another process is this node.
-    pub fn node_lock(&self, node: &str, patience: Duration) -> io::Result<Option<File>> {
-        let Some(mut file) = lock(&self.run(node, "alive"), patience)? else { return Ok(None) };
+    pub fn node_lock(&self, node: &str, timeout: Duration) -> io::Result<Option<File>> {
+        let Some(mut file) = lock(&self.run(node, "alive"), timeout)? else { return Ok(None) };
         let this = Process::this().ok_or_else(|| io::Error::other("no /proc"))?;
         file.set_len(0)?;
         file.write_all(&serde_json::to_vec(&this)?)?;
@@ -152,9 +152,9 @@ fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn lock(path: &Path, patience: Duration) -> io::Result<Option<File>> {
+fn lock(path: &Path, timeout: Duration) -> io::Result<Option<File>> {
     let file = File::options().write(true).create(true).truncate(false).open(path)?;
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),

@@ -53,8 +53,8 @@ impl HealthResponder {
         let failed = |source| Error::Folder { path: folder.path().to_path_buf(), source };
         let lock = match member.launch {
             Launch::Process { .. } => {
-                let patience = Duration::from_millis(NODE_LOCK_MS);
-                let lock = folder.node_lock(name, patience).map_err(failed)?;
+                let timeout = Duration::from_millis(NODE_LOCK_MS);
+                let lock = folder.node_lock(name, timeout).map_err(failed)?;
                 Some(lock.ok_or_else(|| Error::Twice { name: name.to_string() })?)
             }
             // The Engine sees to it; and a pid within a container means nothing outside.

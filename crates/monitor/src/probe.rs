@@ -10,14 +10,14 @@ use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::members::Member;
 use crate::wire::{Datagram, Health, Secret};
 
-/// Pings within the patience: one may be lost.
+/// Pings within the timeout: one may be lost.
 const TRIES: u32 = 3;
 
-/// The answers that come within `patience`; it ends early when all have answered.
+/// The answers that come within `timeout`; it ends early when all have answered.
 pub fn probe(
     nodes: &[&Member],
     secret: &Secret,
-    patience: Duration,
+    timeout: Duration,
 ) -> io::Result<BTreeMap<NodeId, Health>> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     let nonce = fastrand::u64(..);
@@ -28,7 +28,7 @@ pub fn probe(
             // Nobody there: no answer.
             let _ = socket.send_to(&ping, &node.health);
         }
-        let deadline = Instant::now() + patience / TRIES;
+        let deadline = Instant::now() + timeout / TRIES;
         while answers.len() < nodes.len() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -73,8 +73,8 @@ impl Process {
     }
 
     /// Whether it has ended by then.
-    pub fn wait(self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+    pub fn wait(self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
         while self.is_alive() {
             if Instant::now() >= deadline {
                 return false;

@@ -178,7 +178,7 @@ fn is_loss(fault: Fault) -> bool {
     matches!(fault, Fault::WorkerCrash | Fault::WorkerFreeze | Fault::BrokerRestart)
 }
 
-/// A moment, long enough for a takeover, or longer than any session has patience.
+/// A moment, long enough for a takeover, or longer than the timeout of any session.
 fn some_time() -> Duration {
     let most_ms = [200, 3000, 20_000, 60_000][fastrand::usize(..4)];
     Duration::from_millis(fastrand::u64(1..most_ms))

@@ -18,10 +18,10 @@ use crate::trace::Trace;
 use crate::workload::{self, Workload};
 use crate::world::{World, lock};
 
-/// What of the product's patience may pass before a session ends, once nothing goes wrong any more.
+/// The timeouts of the product that may pass before a session ends, once nothing goes wrong any more.
 const SESSION_MAX: Duration = Duration::from_secs(900);
 
-/// After that nothing is left: longer than janitors are patient and than the latest write is late.
+/// After that nothing is left: longer than the grace period of janitors and than the latest write is late.
 const SETTLE: Duration = Duration::from_secs(150);
 
 /// What the clock on the wall says when a simulation begins.
@@ -259,7 +259,7 @@ fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
     let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
     let failures = count(&[StoreFail, StoreLostAck, StoreLate, StorePartition, StoreOutage]);
     match code {
-        // No gateway for as long as a client has patience; or, for a session that is not open yet, none that
+        // No gateway for a client's whole timeout; or, for a session that is not open yet, none that
         // gets to the broker and the store.
         "CDL-9001" => {
             let gateways = count(&[GatewayCrash, GatewayFreeze, GatewayLeave]);

@@ -41,9 +41,9 @@ impl SimStore {
             Err(StoreError::Failed { action, name, reason })
         };
         if let Some(cut) = self.0.store_cut() {
-            let patience = Duration::from_millis(fastrand::u64(1..limits::STORE_RETRY_MS_MAX));
-            sleep(cut.min(patience)).await;
-            if cut > patience {
+            let timeout = Duration::from_millis(fastrand::u64(1..limits::STORE_RETRY_MS_MAX));
+            sleep(cut.min(timeout)).await;
+            if cut > timeout {
                 return failed("it cannot be reached");
             }
         }

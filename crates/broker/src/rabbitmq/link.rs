@@ -33,7 +33,7 @@ pub struct Link {
     /// Somebody met an error that the connection itself may not have reported.
     suspect: Arc<Notify>,
     address: String,
-    patience: Duration,
+    timeout: Duration,
 }
 
 #[derive(Clone)]
@@ -50,13 +50,13 @@ impl Link {
         runtime: &Handle,
         uri: AMQPUri,
         name: &'static str,
-        patience: Duration,
+        timeout: Duration,
     ) -> (Self, JoinHandle<()>) {
         let address = format!("{}:{}", uri.authority.host, uri.authority.port);
         let (sender, state) = watch::channel(State::Down { reason: "not connected yet".into() });
         let suspect = Arc::new(Notify::new());
         let supervisor = runtime.spawn(supervise(uri, name, sender, Arc::clone(&suspect)));
-        (Self { state, suspect, address, patience }, supervisor)
+        (Self { state, suspect, address, timeout }, supervisor)
     }
 
     /// Attempts something until it is done or refused; a lost connection is waited for. `subject`
@@ -127,7 +127,7 @@ impl Link {
     }
 
     fn deadline(&self) -> Instant {
-        Instant::now() + self.patience
+        Instant::now() + self.timeout
     }
 
     fn last_reason(&self) -> String {
@@ -138,7 +138,7 @@ impl Link {
     }
 
     fn away(&self, reason: String) -> Error {
-        let seconds = self.patience.as_secs();
+        let seconds = self.timeout.as_secs();
         Error::Away { address: self.address.clone(), seconds, reason }
     }
 }

@@ -16,7 +16,7 @@ use caudal_monitor::{NodeId, Process};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::harness::{PATIENCE, alone, caudal, free_port, kill, wait_until};
+use crate::harness::{TIMEOUT, alone, caudal, free_port, kill, wait_until};
 
 const PACKAGES: [&str; 4] = ["docker.io", "containerd", "runc", "libdevmapper1.02.1"];
 
@@ -137,7 +137,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         let _ = self.docker(&["rm", "--force", "worker-1"]);
         kill(&self.daemon, Signal::TERM);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.daemon.try_wait().unwrap().is_none() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(50));
         }

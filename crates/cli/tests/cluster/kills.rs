@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::harness::{Client, Cluster, Data, PATIENCE, wait_until};
+use crate::harness::{Client, Cluster, Data, TIMEOUT, wait_until};
 
 /// Shards have written down some of what came in, and there is more to come.
 pub fn upload_has_begun(cluster: &Cluster, client: &mut Client) {
@@ -103,7 +103,7 @@ fn a_worker_that_is_told_to_leave_hands_over() {
     let began = std::time::Instant::now();
     let worker = cluster.nodes.get_mut("worker-1").unwrap();
     assert!(worker.child.wait().unwrap().success());
-    assert!(began.elapsed() < PATIENCE.min(Duration::from_secs(5)), "{:?}", began.elapsed());
+    assert!(began.elapsed() < TIMEOUT.min(Duration::from_secs(5)), "{:?}", began.elapsed());
     client.succeeds();
     data.compare(&cluster.path("out"));
     let redelivered = cluster.sum_of("redelivered");

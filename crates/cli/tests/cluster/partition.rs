@@ -14,7 +14,7 @@ use caudal_monitor::members::{Launch, Member, Members, Role};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::harness::{PATIENCE, alone, caudal, wait_until};
+use crate::harness::{TIMEOUT, alone, caudal, wait_until};
 
 const HOSTS: [&str; 3] = ["a", "b", "c"];
 const MONITORS_EACH: u32 = 2;
@@ -173,7 +173,7 @@ impl<'a> Spread<'a> {
     fn comes_back(&self, name: &str) {
         let process = self.process(name);
         process.signal(Signal::KILL);
-        assert!(process.wait(PATIENCE));
+        assert!(process.wait(TIMEOUT));
         let began = Instant::now();
         wait_until(&format!("{name} is back"), || !self.folder.processes(name).is_empty());
         println!("{name}: killed, back after {:.2?}", began.elapsed());
@@ -199,10 +199,10 @@ impl Drop for Spread<'_> {
     fn drop(&mut self) {
         let _ = self.folder.stop_launches();
         for node in &self.members.nodes {
-            let _lock = self.folder.launch_lock(&node.name, PATIENCE);
+            let _lock = self.folder.launch_lock(&node.name, TIMEOUT);
             for process in self.folder.processes(&node.name) {
                 process.signal(Signal::KILL);
-                process.wait(PATIENCE);
+                process.wait(TIMEOUT);
             }
         }
         if std::thread::panicking() {

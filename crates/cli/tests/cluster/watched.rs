@@ -14,7 +14,7 @@ use caudal_monitor::wire::{Health, NodeState};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::harness::{Client, PATIENCE, alone, broker, caudal, free_port};
+use crate::harness::{Client, TIMEOUT, alone, broker, caudal, free_port};
 
 pub struct Watched {
     pub temporary: TempDir,
@@ -92,7 +92,7 @@ impl Watched {
         let processes: Vec<Process> = names.iter().map(|name| self.process(name)).collect();
         processes.iter().for_each(|process| process.signal(Signal::KILL));
         for process in &processes {
-            assert!(process.wait(PATIENCE));
+            assert!(process.wait(TIMEOUT));
         }
         processes
     }
@@ -102,7 +102,7 @@ impl Watched {
         let began = Instant::now();
         while !self.is_whole(gone) {
             let waited = began.elapsed();
-            assert!(waited < PATIENCE, "{:#?}\nwithout {gone:?}\n{}", self.health(), self.logs());
+            assert!(waited < TIMEOUT, "{:#?}\nwithout {gone:?}\n{}", self.health(), self.logs());
             std::thread::sleep(Duration::from_millis(10));
         }
         began.elapsed()

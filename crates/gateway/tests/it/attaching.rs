@@ -52,8 +52,8 @@ async fn a_client_is_told_what_its_session_waits_for() {
 #[tokio::test]
 async fn a_session_that_no_worker_takes_up_fails() {
     let cluster = Cluster::new();
-    let patience = Duration::from_millis(500);
-    let client = cluster.gateway_with(|settings| settings.unclaimed_max = patience).await;
+    let timeout = Duration::from_millis(500);
+    let client = cluster.gateway_with(|settings| settings.unclaimed_max = timeout).await;
     let client = client.client().await;
     let session = opened(&client).await;
     let mut attached = client.attach(&session).await.unwrap();

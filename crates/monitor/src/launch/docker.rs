@@ -109,9 +109,9 @@ impl Engine<'_> {
 
     fn call(&self, method: &str, what: &str) -> io::Result<(u16, Vec<u8>)> {
         let mut stream = UnixStream::connect(self.socket)?;
-        let patience = Some(Duration::from_millis(KILL_MS));
-        stream.set_read_timeout(patience)?;
-        stream.set_write_timeout(patience)?;
+        let timeout = Some(Duration::from_millis(KILL_MS));
+        stream.set_read_timeout(timeout)?;
+        stream.set_write_timeout(timeout)?;
         let container = self.container;
         write!(stream, "{method} /containers/{container}/{what} HTTP/1.0\r\nHost: docker\r\n\r\n")?;
         let mut answer = vec![];

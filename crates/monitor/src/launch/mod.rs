@@ -53,8 +53,8 @@ pub fn launch(folder: &Folder, node: &Member, dead: Option<Process>) -> Outcome 
 }
 
 fn try_launch(folder: &Folder, node: &Member, dead: Option<Process>) -> io::Result<Outcome> {
-    let patience = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
-    let Some(_lock) = folder.launch_lock(&node.name, patience)? else {
+    let timeout = Duration::from_millis((LAUNCH_MS - KILL_MS) / 2);
+    let Some(_lock) = folder.launch_lock(&node.name, timeout)? else {
         return Err(io::Error::other("somebody else is launching it"));
     };
     if folder.are_launches_stopped() {

@@ -133,10 +133,10 @@ impl World {
         }
     }
 
-    fn wait(&mut self, patience_ms: u64, what: &str, is_so: fn(&World) -> bool) -> u64 {
-        let until_ms = self.now_ms + patience_ms;
+    fn wait(&mut self, timeout_ms: u64, what: &str, is_so: fn(&World) -> bool) -> u64 {
+        let until_ms = self.now_ms + timeout_ms;
         while !is_so(self) {
-            assert!(self.now_ms < until_ms, "not within {patience_ms} ms: {what}");
+            assert!(self.now_ms < until_ms, "not within {timeout_ms} ms: {what}");
             self.run_until(self.now_ms + 50);
         }
         self.now_ms
