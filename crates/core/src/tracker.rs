@@ -134,7 +134,7 @@ impl<P> Tracker<P> {
         Ok(whole.parts.into_values().collect())
     }
 
-    /// Takes note of a whole fragment that was taken in an earlier life.
+    /// Takes note of a whole fragment that was taken by an earlier owner.
     pub fn restore_seen(&mut self, id: FragmentId) {
         let fresh = self.sources.entry(id.source).or_default().numbers.insert(id.number);
         assert!(fresh, "taken once: {id}");

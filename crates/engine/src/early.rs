@@ -32,7 +32,7 @@ impl Said {
         Ok(Difference { converter: converter(schema)?, said: &self.rows, seen: HashMap::new() })
     }
 
-    /// Remembers rows that were said in an earlier life.
+    /// Remembers rows that were said by an earlier owner.
     pub fn add(&mut self, batches: &[RecordBatch]) -> Result<(), ArrowError> {
         for batch in batches.iter().filter(|batch| batch.num_columns() > 0) {
             let rows = converter(&batch.schema())?.convert_columns(batch.columns())?;

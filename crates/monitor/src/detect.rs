@@ -1,7 +1,7 @@
 //! Who is alive: pings in a row without an answer make a node dead, an answer makes it alive.
 //!
 //! Misses are counted, not timed: a monitor that was itself frozen misses one ping, not all of them. And
-//! only a process that has answered can fall silent: `known` is the life that a verdict is about.
+//! only a process that has answered can fall silent: `known` is the incarnation that a verdict is about.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     const NODE: NodeId = NodeId(1);
-    const LIFE: Process = Process { pid: 7, started: 1 };
+    const INCARNATION: Process = Process { pid: 7, started: 1 };
 
     fn detector() -> Detector {
         Detector::new([NODE], Rng::with_seed(1))
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn pong(nonce: u64) -> Pong {
-        Pong { node: NODE, nonce, process: LIFE, stuck: false }
+        Pong { node: NODE, nonce, process: INCARNATION, stuck: false }
     }
 
     #[test]
@@ -195,6 +195,6 @@ mod tests {
             detector.pong(Pong { stuck: true, ..pong(nonce) });
         }
         assert!(died);
-        assert_eq!(detector.known(NODE), Some(LIFE));
+        assert_eq!(detector.known(NODE), Some(INCARNATION));
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
-/// One life of a node. A pid alone may belong to somebody else by now.
+/// One incarnation of a node. A pid alone may belong to another process by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     pub pid: u32,

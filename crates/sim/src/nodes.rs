@@ -65,7 +65,7 @@ impl Process {
                     threads: fastrand::usize(1..=2),
                     memory_bytes: MEMORY_BYTES,
                     counts: Arc::clone(counts),
-                    life: fastrand::u64(..),
+                    incarnation: fastrand::u64(..),
                 };
                 link.scope.spawn(node.run(stop.clone()));
                 None

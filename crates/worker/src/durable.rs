@@ -17,7 +17,7 @@ pub struct Durable {
     /// The worker's name in the cluster.
     pub worker: String,
     /// Random: tells this process from those that had the name before.
-    pub life: u64,
+    pub incarnation: u64,
     /// Within this time the workers subscribe to the session's shards, each in its own order.
     pub spread_ms: u64,
     /// How long a shard waits for more of the same before it writes down what it has.

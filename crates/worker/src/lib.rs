@@ -1,6 +1,6 @@
 //! The worker service: maps fragments as they come and owns shards.
 //!
-//! - [`Worker`]: one session's work. Lives as long as the session's queues, or until it is told to
+//! - [`Worker`]: one session's work. Lasts as long as the session's queues, or until it is told to
 //!   stop. Whatever it has taken from a queue it acknowledges only when what became of it is safe, so
 //!   it may end at any moment;
 //! - [`node`]: a process that serves every session of a cluster.

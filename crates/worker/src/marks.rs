@@ -20,7 +20,7 @@ impl Mark {
     pub async fn begin(durable: &Durable, fragment: FragmentId) -> Result<Self, Error> {
         for run in 0..limits::FRAGMENT_DEATHS_MAX {
             let name = durable.objects.mark(fragment, run);
-            let body = Bytes::from(format!("{} {:016x}", durable.worker, durable.life));
+            let body = Bytes::from(format!("{} {:016x}", durable.worker, durable.incarnation));
             // One that this very process could not remove, or of whose making it heard nothing, is no
             // death: it is alive.
             let is_ours = durable.store.create(&name, body.clone()).await? == Created::New
@@ -60,24 +60,24 @@ mod tests {
             fingerprint: String::new(),
             owner: String::new(),
         });
-        let life = |life| Durable {
+        let incarnation = |incarnation| Durable {
             store: Arc::clone(&store),
             objects: Objects { session: session.clone() },
             manifest: Arc::clone(&manifest),
             worker: "w".to_string(),
-            life,
+            incarnation,
             spread_ms: 1,
             linger_ms: 0,
         };
         let fragment = FragmentId { source: Source::Table(TableId(0)), number: 7 };
         for _ in 0..5 {
             // Never ended: as if the store had lost that.
-            Mark::begin(&life(1), fragment).await.unwrap();
+            Mark::begin(&incarnation(1), fragment).await.unwrap();
         }
         for dies in 2..=limits::FRAGMENT_DEATHS_MAX {
-            Mark::begin(&life(u64::from(dies)), fragment).await.unwrap();
+            Mark::begin(&incarnation(u64::from(dies)), fragment).await.unwrap();
         }
-        let last = Mark::begin(&life(9), fragment).await;
+        let last = Mark::begin(&incarnation(9), fragment).await;
         assert!(matches!(last, Err(Error::DeadlyFragment { .. })));
     }
 }

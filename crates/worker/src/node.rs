@@ -37,7 +37,7 @@ pub struct Node {
     pub memory_bytes: usize,
     pub counts: Arc<Counts>,
     /// Random: tells this process from those that had its name before.
-    pub life: u64,
+    pub incarnation: u64,
 }
 
 impl Node {
@@ -154,7 +154,7 @@ impl Node {
             objects,
             manifest: Arc::new(manifest),
             worker: self.name.clone(),
-            life: self.life,
+            incarnation: self.incarnation,
             spread_ms: limits::SHARD_SPREAD_MS,
             linger_ms: knob("record_linger_ms", limits::RECORD_LINGER_MS as usize) as u64,
         };

@@ -26,7 +26,7 @@ pub fn run(args: WorkerArgs) -> Done {
             threads,
             memory_bytes: args.memory.unwrap_or(limits::MEMORY_BYTES_DEFAULT),
             counts: Arc::default(),
-            life: fastrand::u64(..),
+            incarnation: fastrand::u64(..),
         };
         tracing::info!(name = node.name, threads, "works");
         if let Some(responder) = &responder {

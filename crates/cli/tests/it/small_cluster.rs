@@ -59,7 +59,7 @@ impl SmallCluster {
             threads: 2,
             memory_bytes: 1 << 30,
             counts: Arc::default(),
-            life: 1,
+            incarnation: 1,
         };
         let stop = self.stop.clone();
         let runtime = self.runtime.as_ref().expect("taken only on drop").handle().clone();

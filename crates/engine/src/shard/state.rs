@@ -41,7 +41,7 @@ impl Shard {
         self.inputs.values().map(|gathered| gathered.bytes()).sum()
     }
 
-    /// Takes up what was taken in an earlier life.
+    /// Takes up what was taken by an earlier owner.
     pub async fn restore(&mut self, state: ShardState) -> Result<(), Error> {
         for SeenOfSource { source, end, numbers } in state.seen {
             for number in numbers.into_iter().flat_map(|(first, last)| first..=last) {
@@ -60,7 +60,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Takes note of rows that a stage has answered early in an earlier life.
+    /// Takes note of rows of a stage that an earlier owner has answered early.
     pub fn restore_early(
         &mut self,
         stage: StageId,

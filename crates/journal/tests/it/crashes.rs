@@ -75,7 +75,7 @@ fn dying_between_any_two_operations_loses_nothing() {
         }
         operations += 1;
     }
-    assert!(operations > 25, "a life has only {operations} operations");
+    assert!(operations > 25, "an incarnation has only {operations} operations");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn failing_at_any_operation_loses_nothing() {
             }
             operations += 1;
         }
-        assert!(operations > 25, "a life has only {operations} operations");
+        assert!(operations > 25, "an incarnation has only {operations} operations");
     }
 }
 

@@ -176,7 +176,7 @@ impl Cluster {
                 objects: Objects { session: self.id.clone() },
                 manifest: Arc::new(self.manifest()),
                 worker: format!("worker-{number}"),
-                life: number as u64,
+                incarnation: number as u64,
                 spread_ms: 3,
                 linger_ms: 0,
             }),

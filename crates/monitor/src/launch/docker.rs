@@ -1,7 +1,7 @@
 //! Starts nodes that are containers of this machine, by the Engine's API over its socket.
 //!
-//! A container has no name for one of its lives but the time it was started at. A process says when it
-//! started, too, by the same machine's clock: so whether the process that fell silent is of the life that
+//! A container has no name for one of its incarnations but the time it was started at. A process says when it
+//! started, too, by the same machine's clock: so whether the process that fell silent is of the incarnation that
 //! runs now can be told.
 
 use std::io::{self, Read, Write};
@@ -61,11 +61,11 @@ impl State {
             (false, _) => Host::Gone,
             (true, true) => Host::Frozen(unknown),
             (true, false) => {
-                let is_of_this_life = |dead: &Process| {
+                let is_of_this_incarnation = |dead: &Process| {
                     let born_ms = machine_started_ms + dead.started * TICK_MS;
                     unix_ms(&self.started_at).is_some_and(|at_ms| born_ms + SAME_LIFE_MS >= at_ms)
                 };
-                Host::Running(dead.filter(is_of_this_life).unwrap_or(unknown))
+                Host::Running(dead.filter(is_of_this_incarnation).unwrap_or(unknown))
             }
         }
     }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_life_that_fell_silent_is_the_dead_one() {
+    fn only_the_incarnation_that_fell_silent_is_the_dead_one() {
         let started_at = "1970-01-01T00:01:40Z".to_string();
         let state = State { running: true, paused: false, started_at };
         // The machine was started at second 10: a process of tick 9000 was born at second 100.

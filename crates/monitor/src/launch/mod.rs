@@ -72,7 +72,7 @@ fn does_not_die() -> io::Error {
     io::Error::other("what is left of it does not die")
 }
 
-/// `dead` is the life that a monitor has heard and that has fallen silent.
+/// `dead` is the incarnation that a monitor has heard and that has fallen silent.
 ///
 /// A running process is replaced only by a monitor that has heard that very process: one that was started
 /// by somebody else in the meantime, or that the monitor cannot hear at all, is left alone. So two leaders

@@ -14,7 +14,7 @@ use crate::faults;
 /// Something that will happen.
 #[derive(Clone, Debug)]
 pub enum Due {
-    /// A process starts, or a monitor thinks: of this life only.
+    /// A process starts, or a monitor thinks: of this incarnation only.
     Starts {
         node: NodeId,
         process: Process,

@@ -93,12 +93,12 @@ impl Watch {
 
     /// A process is killed to make room for another.
     pub fn replaces(&mut self, launch: &Launch, node: &Node) {
-        let Some(life) = &node.life else { return };
-        if life.frozen || life.stuck {
+        let Some(incarnation) = &node.incarnation else { return };
+        if incarnation.frozen || incarnation.stuck {
             return;
         }
         self.counts.replaced_alive += 1;
-        let (asker, pid) = (launch.asked_by, life.process.pid);
+        let (asker, pid) = (launch.asked_by, incarnation.process.pid);
         let knew = self.has_heard.contains(&(asker, pid));
         assert!(knew, "{asker:?} had {:?} replaced, whose process it never heard", launch.node);
         let replaced = self.replaced_since_cut.entry(launch.node).or_default();
@@ -145,8 +145,9 @@ impl World {
     /// Every monitor that runs follows the highest of them.
     fn is_led(&self) -> bool {
         let runs = |(id, node): (&NodeId, &Node)| {
-            let life = node.life.as_ref().filter(|life| !life.frozen)?;
-            Some((*id, life.state.as_ref()?.leader()))
+            let incarnation =
+                node.incarnation.as_ref().filter(|incarnation| !incarnation.frozen)?;
+            Some((*id, incarnation.state.as_ref()?.leader()))
         };
         let followed: Vec<_> = self.nodes.iter().filter_map(runs).collect();
         let highest = followed.iter().map(|(id, _)| *id).max();
@@ -155,14 +156,17 @@ impl World {
 
     fn is_whole(&self) -> bool {
         self.nodes.values().all(|node| {
-            node.life.as_ref().is_some_and(|life| {
-                let thinks = life.state.is_some() || !node.peer.is_monitor;
-                !life.frozen && !life.stuck && thinks
+            node.incarnation.as_ref().is_some_and(|incarnation| {
+                let thinks = incarnation.state.is_some() || !node.peer.is_monitor;
+                !incarnation.frozen && !incarnation.stuck && thinks
             })
         })
     }
 
     fn lives(&self) -> Vec<Option<u32>> {
-        self.nodes.values().map(|node| node.life.as_ref().map(|life| life.process.pid)).collect()
+        self.nodes
+            .values()
+            .map(|node| node.incarnation.as_ref().map(|incarnation| incarnation.process.pid))
+            .collect()
     }
 }

@@ -32,12 +32,12 @@ pub struct World {
 pub struct Node {
     pub peer: Peer,
     pub host: usize,
-    pub life: Option<Life>,
+    pub incarnation: Option<Incarnation>,
     /// Who is launching it: one at a time on a host, until it is done or dead.
     lock: Option<(NodeId, Process)>,
 }
 
-pub struct Life {
+pub struct Incarnation {
     pub process: Process,
     pub frozen: bool,
     pub stuck: bool,
@@ -53,7 +53,7 @@ impl World {
         let all = nodes.chain(schedule.monitor_hosts.iter().map(|host| (true, *host)));
         let node = |(at, (is_monitor, host)): (usize, (bool, usize))| {
             let peer = Peer { is_monitor, host: host.to_string() };
-            (NodeId(at as u32), Node { peer, host, life: None, lock: None })
+            (NodeId(at as u32), Node { peer, host, incarnation: None, lock: None })
         };
         let nodes: BTreeMap<NodeId, Node> = all.enumerate().map(node).collect();
         let hosts = nodes.values().map(|node| node.host).max().unwrap() + 1;
@@ -93,7 +93,7 @@ impl World {
             Fault::Kill(victims) => victims.iter().map(id).for_each(|victim| self.kill(victim)),
             Fault::Freeze(at) => {
                 if !self.is_last_monitor(id(at)) {
-                    self.with_life(id(at), |life| life.frozen = true);
+                    self.with_incarnation(id(at), |incarnation| incarnation.frozen = true);
                     self.watch.counts.freezes += 1;
                 }
             }
@@ -101,7 +101,7 @@ impl World {
             Fault::Stick(at) => {
                 let is_monitor = self.nodes[&id(at)].peer.is_monitor;
                 if !is_monitor {
-                    self.with_life(id(at), |life| life.stuck = true);
+                    self.with_incarnation(id(at), |incarnation| incarnation.stuck = true);
                 }
             }
             Fault::Partition(groups) => {
@@ -149,7 +149,7 @@ impl World {
     fn start(&mut self, node: NodeId) {
         self.pids += 1;
         let process = Process { pid: self.pids, started: self.now_ms };
-        let life = Life {
+        let incarnation = Incarnation {
             process,
             frozen: false,
             stuck: false,
@@ -157,7 +157,7 @@ impl World {
             state: None,
             backlog: vec![],
         };
-        let before = self.nodes.get_mut(&node).unwrap().life.replace(life);
+        let before = self.nodes.get_mut(&node).unwrap().incarnation.replace(incarnation);
         assert!(before.is_none(), "two processes of {node:?}");
         let starts_ms = self.now_ms + self.rng.u64(20..START_MS_MAX);
         self.queue.push(starts_ms, Due::Starts { node, process });
@@ -168,15 +168,19 @@ impl World {
             let peers = self.nodes.iter().map(|(id, node)| (*id, node.peer.clone())).collect();
             let state = MonitorState::new(node, peers, self.rng.fork());
             let due = Due::Tick { node, process };
-            self.of_life(node, process, due.clone(), |life| life.state = Some(state));
+            self.of_incarnation(node, process, due.clone(), |incarnation| {
+                incarnation.state = Some(state)
+            });
             self.queue.push(self.now_ms, due);
         }
-        self.of_life(node, process, Due::Starts { node, process }, |life| life.started = true);
+        self.of_incarnation(node, process, Due::Starts { node, process }, |incarnation| {
+            incarnation.started = true
+        });
     }
 
     fn tick(&mut self, node: NodeId, process: Process) {
         let due = Due::Tick { node, process };
-        if !self.of_life(node, process, due.clone(), |_| {}) {
+        if !self.of_incarnation(node, process, due.clone(), |_| {}) {
             return;
         }
         self.tell(node, Event::Tick);
@@ -189,19 +193,19 @@ impl World {
     }
 
     fn arrives(&mut self, to: NodeId, packet: Packet) {
-        let Some(life) = &mut self.nodes.get_mut(&to).unwrap().life else { return };
-        if life.frozen {
-            if life.backlog.len() < 200 {
-                life.backlog.push(Due::Arrives { to, packet });
+        let Some(incarnation) = &mut self.nodes.get_mut(&to).unwrap().incarnation else { return };
+        if incarnation.frozen {
+            if incarnation.backlog.len() < 200 {
+                incarnation.backlog.push(Due::Arrives { to, packet });
             }
             return;
         }
-        if !life.started {
+        if !incarnation.started {
             return;
         }
         match packet {
             Packet::Ping { from, nonce } => {
-                let (process, stuck) = (life.process, life.stuck);
+                let (process, stuck) = (incarnation.process, incarnation.stuck);
                 let pong = Pong { node: to, nonce, process, stuck };
                 self.send(to, from, Packet::Pong(pong));
             }
@@ -216,9 +220,9 @@ impl World {
     }
 
     fn tell(&mut self, monitor: NodeId, event: Event) {
-        let life = self.nodes.get_mut(&monitor).unwrap().life.as_mut().unwrap();
-        let process = life.process;
-        let Some(state) = &mut life.state else { return };
+        let incarnation = self.nodes.get_mut(&monitor).unwrap().incarnation.as_mut().unwrap();
+        let process = incarnation.process;
+        let Some(state) = &mut incarnation.state else { return };
         let actions = state.handle(event, self.now_ms);
         let leads = state.leads();
         for action in actions {
@@ -260,24 +264,24 @@ impl World {
     /// Whoever launches holds the lock; what stands in the way is killed.
     fn launch_begins(&mut self, by: (NodeId, Process), launch: Launch) {
         let due = Due::LaunchBegins { by, launch: launch.clone() };
-        if !self.of_life(by.0, by.1, due.clone(), |_| {}) {
+        if !self.of_incarnation(by.0, by.1, due.clone(), |_| {}) {
             return;
         }
         let holder = self.nodes[&launch.node].lock;
         if holder.is_some_and(|holder| self.is_alive(holder)) {
             return self.queue.push(self.now_ms + 50, due);
         }
-        let host = match &self.nodes[&launch.node].life {
+        let host = match &self.nodes[&launch.node].incarnation {
             None => Host::Gone,
-            Some(life) if life.frozen => Host::Frozen(life.process),
-            Some(life) => Host::Running(life.process),
+            Some(incarnation) if incarnation.frozen => Host::Frozen(incarnation.process),
+            Some(incarnation) => Host::Running(incarnation.process),
         };
         match decide(host, launch.dead) {
             Decision::LeaveAlone => self.reply(by, launch, Outcome::LeftAlone),
             decision => {
                 if let Decision::Replace(_) = decision {
                     self.watch.replaces(&launch, &self.nodes[&launch.node]);
-                    self.nodes.get_mut(&launch.node).unwrap().life = None;
+                    self.nodes.get_mut(&launch.node).unwrap().incarnation = None;
                 }
                 self.nodes.get_mut(&launch.node).unwrap().lock = Some(by);
                 let at_ms = self.now_ms + self.rng.u64(1..LAUNCH_MS_MAX);
@@ -288,7 +292,7 @@ impl World {
 
     fn launch_ends(&mut self, by: (NodeId, Process), launch: Launch) {
         let due = Due::LaunchEnds { by, launch: launch.clone() };
-        if !self.of_life(by.0, by.1, due, |_| {}) {
+        if !self.of_incarnation(by.0, by.1, due, |_| {}) {
             return;
         }
         self.nodes.get_mut(&launch.node).unwrap().lock = None;
@@ -303,49 +307,51 @@ impl World {
 
     fn launched(&mut self, by: (NodeId, Process), launch: Launch, outcome: Outcome) {
         let due = Due::Launched { by, launch: launch.clone(), outcome: outcome.clone() };
-        if self.of_life(by.0, by.1, due, |_| {}) {
+        if self.of_incarnation(by.0, by.1, due, |_| {}) {
             let Launch { node, asked_by, .. } = launch;
             self.tell(by.0, Event::Launched { node, asked_by, outcome });
         }
     }
 
     /// Does something to a process that is still there; a frozen one does it when it thaws.
-    fn of_life(
+    fn of_incarnation(
         &mut self,
         node: NodeId,
         process: Process,
         due: Due,
-        act: impl FnOnce(&mut Life),
+        act: impl FnOnce(&mut Incarnation),
     ) -> bool {
-        let Some(life) = &mut self.nodes.get_mut(&node).unwrap().life else { return false };
-        if life.process != process {
+        let Some(incarnation) = &mut self.nodes.get_mut(&node).unwrap().incarnation else {
+            return false;
+        };
+        if incarnation.process != process {
             return false;
         }
-        if life.frozen {
-            life.backlog.push(due);
+        if incarnation.frozen {
+            incarnation.backlog.push(due);
             return false;
         }
-        act(life);
+        act(incarnation);
         true
     }
 
-    fn with_life(&mut self, node: NodeId, act: impl FnOnce(&mut Life)) {
-        if let Some(life) = &mut self.nodes.get_mut(&node).unwrap().life {
-            act(life);
+    fn with_incarnation(&mut self, node: NodeId, act: impl FnOnce(&mut Incarnation)) {
+        if let Some(incarnation) = &mut self.nodes.get_mut(&node).unwrap().incarnation {
+            act(incarnation);
         }
     }
 
     fn kill(&mut self, node: NodeId) {
-        if !self.is_last_monitor(node) && self.nodes[&node].life.is_some() {
-            self.nodes.get_mut(&node).unwrap().life = None;
+        if !self.is_last_monitor(node) && self.nodes[&node].incarnation.is_some() {
+            self.nodes.get_mut(&node).unwrap().incarnation = None;
             self.watch.counts.kills += 1;
         }
     }
 
     fn thaw(&mut self, node: NodeId) {
-        let Some(life) = &mut self.nodes.get_mut(&node).unwrap().life else { return };
-        life.frozen = false;
-        for due in std::mem::take(&mut life.backlog) {
+        let Some(incarnation) = &mut self.nodes.get_mut(&node).unwrap().incarnation else { return };
+        incarnation.frozen = false;
+        for due in std::mem::take(&mut incarnation.backlog) {
             self.queue.push(self.now_ms, due);
         }
     }
@@ -354,14 +360,17 @@ impl World {
     fn is_last_monitor(&self, node: NodeId) -> bool {
         let host = self.nodes[&node].host;
         let lives = |other: &&Node| {
-            let runs = other.life.as_ref().is_some_and(|life| !life.frozen);
+            let runs = other.incarnation.as_ref().is_some_and(|incarnation| !incarnation.frozen);
             other.peer.is_monitor && other.host == host && runs
         };
         self.nodes[&node].peer.is_monitor && self.nodes.values().filter(lives).count() < 2
     }
 
     fn is_alive(&self, (node, process): (NodeId, Process)) -> bool {
-        self.nodes[&node].life.as_ref().is_some_and(|life| life.process == process)
+        self.nodes[&node]
+            .incarnation
+            .as_ref()
+            .is_some_and(|incarnation| incarnation.process == process)
     }
 
     fn say(&self, what: impl FnOnce() -> String) {

@@ -150,8 +150,8 @@ mod kept {
     }
 
     fn key(worker: &Worker, id: ShardId) -> Key {
-        let life = worker.durable.as_ref().map_or(0, |durable| durable.life);
-        (life, worker.queues.session.0.clone(), id)
+        let incarnation = worker.durable.as_ref().map_or(0, |durable| durable.incarnation);
+        (incarnation, worker.queues.session.0.clone(), id)
     }
 
     pub fn find(worker: &Worker, id: ShardId) -> Option<Owner> {
