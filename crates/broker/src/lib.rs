@@ -37,7 +37,7 @@ pub trait Broker: Send + Sync + 'static {
     async fn publish(&self, queue: &str, message: Arc<Message>) -> Result<(), Error>;
 
     /// Returns when a refused publish to this queue is worth another try.
-    async fn room(&self, queue: &str);
+    async fn wait_for_capacity(&self, queue: &str);
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error>;
 
@@ -64,22 +64,22 @@ pub trait Broker: Send + Sync + 'static {
         self.publish(queue, Arc::new(message)).await
     }
 
-    /// Publishes a message that has been encoded already, waiting for room.
+    /// Publishes a message that has been encoded already, waiting for capacity.
     async fn send_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
         loop {
             match self.publish_encoded(queue, body.clone()).await {
-                Err(Error::Full { .. }) => self.room(queue).await,
+                Err(Error::Full { .. }) => self.wait_for_capacity(queue).await,
                 done => return done,
             }
         }
     }
 
-    /// Publishes, waiting for room as long as it takes: back-pressure.
+    /// Publishes, waiting for capacity as long as it takes: back-pressure.
     async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
         let message = Arc::new(message);
         loop {
             match self.publish(queue, Arc::clone(&message)).await {
-                Err(Error::Full { .. }) => self.room(queue).await,
+                Err(Error::Full { .. }) => self.wait_for_capacity(queue).await,
                 done => return done,
             }
         }

@@ -167,7 +167,7 @@ impl Broker for Arc<MemoryBroker> {
                     self.counts.duplicated.fetch_add(copy as u64, Ordering::Relaxed);
                     shared.arrived.notify_waiters();
                 }
-                // The one that counts is in; a fault that finds no room does not happen.
+                // The one that counts is in; a fault that finds no capacity does not happen.
                 Err(_) if copy > 0 => {}
                 Err(Refusal::Full) => return Err(Error::Full { queue: queue.to_string() }),
                 Err(Refusal::OverQuota) => {
@@ -184,13 +184,13 @@ impl Broker for Arc<MemoryBroker> {
         Ok(state.as_ref().is_some_and(Queue::has_consumer))
     }
 
-    async fn room(&self, queue: &str) {
+    async fn wait_for_capacity(&self, queue: &str) {
         let Ok(shared) = self.find(queue) else { return };
         loop {
             let left = shared.left.notified();
             tokio::pin!(left);
             left.as_mut().enable();
-            if lock(&shared.state).as_ref().is_none_or(Queue::has_room) {
+            if lock(&shared.state).as_ref().is_none_or(Queue::has_capacity) {
                 return;
             }
             left.await;

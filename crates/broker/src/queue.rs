@@ -55,7 +55,7 @@ impl Queue {
     }
 
     /// Only messages that wait count, as in RabbitMQ; deliveries under way are the prefetch's bound.
-    pub fn has_room(&self) -> bool {
+    pub fn has_capacity(&self) -> bool {
         match self.kind {
             QueueKind::Work { messages_max } | QueueKind::Shard { messages_max } => {
                 self.ready.len() < messages_max
@@ -65,7 +65,7 @@ impl Queue {
     }
 
     pub fn publish(&mut self, message: Arc<Message>) -> Result<(), Refusal> {
-        if !self.has_room() {
+        if !self.has_capacity() {
             return Err(Refusal::Full);
         }
         let bytes = message.size_bytes();

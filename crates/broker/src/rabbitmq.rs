@@ -4,7 +4,7 @@
 //!   stops reading from whoever publishes; acknowledgements must still get through.
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
-//! - [`room`]: waiting at a full queue.
+//! - [`capacity`]: waiting at a full queue.
 //! - [`news`], [`declare`], [`fault`], [`io`], [`pauses`]: what their names say.
 //! - [`private`]: a RabbitMQ of one's own on this machine.
 //!
@@ -12,6 +12,7 @@
 //! broke is sent again, the same bytes: whether the first arrived cannot be known, and whoever
 //! consumes drops what it has seen.
 
+mod capacity;
 mod declare;
 mod fault;
 mod io;
@@ -20,7 +21,6 @@ mod news;
 mod pauses;
 mod pool;
 pub mod private;
-mod room;
 mod subscription;
 
 use std::sync::Arc;
@@ -36,11 +36,11 @@ use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Confirmation};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::capacity::Capacities;
 use self::fault::Fault;
 use self::io::Io;
 use self::link::Link;
 use self::pool::Pool;
-use self::room::Rooms;
 use self::subscription::{RabbitConsumer, Subscription};
 use crate::{Broker, Consumer, Error, Listener, News, QueueKind, Trouble};
 
@@ -78,7 +78,7 @@ struct Shared {
     queue_type: QueueType,
     publishing: Pool,
     consuming: Pool,
-    rooms: Rooms,
+    capacities: Capacities,
     in_flight: Arc<Semaphore>,
     in_flight_kib: Arc<Semaphore>,
     /// The last field: threads end after everything that needs them.
@@ -105,7 +105,7 @@ impl RabbitBroker {
             queue_type,
             publishing,
             consuming,
-            rooms: Rooms::default(),
+            capacities: Capacities::default(),
             in_flight: Arc::new(Semaphore::new(limits::PUBLISHES_IN_FLIGHT_MAX)),
             in_flight_kib: Arc::new(Semaphore::new(limits::PUBLISH_BYTES_IN_FLIGHT_MAX >> 10)),
             io,
@@ -238,8 +238,8 @@ impl Broker for RabbitBroker {
         Ok(self.look(queue).await?.consumer_count() > 0)
     }
 
-    async fn room(&self, queue: &str) {
-        self.shared.rooms.wait(self, queue).await;
+    async fn wait_for_capacity(&self, queue: &str) {
+        self.shared.capacities.wait(self, queue).await;
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {

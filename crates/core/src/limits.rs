@@ -176,7 +176,7 @@ pub const TABLES_MAX: usize = 256;
 /// Sessions of a cluster at the same time, when its operator sets no other number.
 pub const SESSIONS_MAX: usize = 8;
 
-/// When a client that found no room for its session may ask again.
+/// When a client that found no capacity for its session may ask again.
 pub const SESSIONS_RETRY_MS: u64 = 2000;
 
 /// How long one run of a client of `caudal clients` may take before it counts as a hang.

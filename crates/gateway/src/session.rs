@@ -16,7 +16,7 @@ pub struct Session {
     pub plan: Arc<SessionPlan>,
     pub queues: Queues,
     broker: Arc<dyn Broker>,
-    /// Fragments that wait for room in their queue.
+    /// Fragments that wait for capacity in their queue.
     held_back: AtomicUsize,
 }
 
@@ -55,16 +55,16 @@ impl Session {
     /// Takes a fragment of a table; returns when it is safe.
     pub async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
         let (queue, message) = (&self.queues.map(), Arc::new(Message::Table(fragment)));
-        self.when_there_is_room(|| self.broker.publish(queue, Arc::clone(&message))).await
+        self.with_capacity(|| self.broker.publish(queue, Arc::clone(&message))).await
     }
 
-    /// The same for one that is a message already: its rows take no room while it waits.
+    /// The same for one that is a message already: its rows take no memory while it waits.
     pub async fn put_encoded(&self, message: Bytes) -> Result<(), Error> {
         let queue = &self.queues.map();
-        self.when_there_is_room(|| self.broker.publish_encoded(queue, message.clone())).await
+        self.with_capacity(|| self.broker.publish_encoded(queue, message.clone())).await
     }
 
-    async fn when_there_is_room<P: Future<Output = Result<(), Error>>>(
+    async fn with_capacity<P: Future<Output = Result<(), Error>>>(
         &self,
         publish: impl Fn() -> P,
     ) -> Result<(), Error> {
@@ -72,14 +72,14 @@ impl Session {
             match publish().await {
                 Err(Error::Full { queue }) => {
                     let _waiting = HeldBack::one_more(&self.held_back);
-                    self.broker.room(&queue).await;
+                    self.broker.wait_for_capacity(&queue).await;
                 }
                 done => return done,
             }
         }
     }
 
-    /// Whether fragments wait for room in their queue.
+    /// Whether fragments wait for capacity in their queue.
     pub fn is_held_back(&self) -> bool {
         self.held_back.load(Ordering::Relaxed) > 0
     }

@@ -137,9 +137,9 @@ impl Broker for SimBroker {
         looked.await?
     }
 
-    async fn room(&self, queue: &str) {
+    async fn wait_for_capacity(&self, queue: &str) {
         self.0.world.travel().await;
-        self.0.world.broker.room(queue).await;
+        self.0.world.broker.wait_for_capacity(queue).await;
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {

@@ -46,16 +46,16 @@ impl Sender<'_> {
 pub fn split(sections: Vec<Section>) -> Vec<Vec<Section>> {
     let message_bytes = knob("message_bytes", limits::MESSAGE_BYTES);
     let mut parts = vec![vec![]];
-    let mut room = message_bytes;
+    let mut free = message_bytes;
     for section in sections {
         let batches = section.batches.into_iter();
         for batch in batches.flat_map(|batch| slices(batch, message_bytes)) {
             let bytes = rows_bytes(&batch);
-            if bytes > room && room < message_bytes {
+            if bytes > free && free < message_bytes {
                 parts.push(vec![]);
-                room = message_bytes;
+                free = message_bytes;
             }
-            room = room.saturating_sub(bytes);
+            free = free.saturating_sub(bytes);
             let part = parts.last_mut().expect("never empty");
             push(part, section.stage, batch);
         }

@@ -82,7 +82,7 @@ async fn what_is_encoded_already_is_delivered_and_waits_for_room(broker: Arc<dyn
     };
     assert!(matches!(refused, Error::Full { .. }), "{refused}");
     let mut waiting = broker.send_encoded(&queue, encoded(sent)).boxed();
-    assert!((&mut waiting).now_or_never().is_none(), "there is no room");
+    assert!((&mut waiting).now_or_never().is_none(), "there is no capacity");
     let mut consumer = broker.consume(&queue, 1).await.unwrap();
     assert_eq!(drain(&mut consumer, sent as usize).await, (0..sent).collect::<Vec<_>>());
     soon(waiting).await.unwrap();

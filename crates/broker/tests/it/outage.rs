@@ -92,7 +92,7 @@ async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
 
     soon(consumer.ack(held.tag)).await.unwrap();
     let second = next(&mut consumer).await;
-    assert_eq!(number_of(&second), 1, "an acknowledgement makes room for the next delivery");
+    assert_eq!(number_of(&second), 1, "an acknowledgement frees capacity for the next delivery");
     soon(broker.declare(&queues().map(), WORK)).await.unwrap();
     assert!((&mut blocked).now_or_never().is_none(), "and the publisher still waits");
 

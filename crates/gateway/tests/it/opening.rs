@@ -84,7 +84,7 @@ async fn one_session_too_many_is_told_when_to_come_back() {
     assert_eq!(text_header(&refusal, HINT_HEADER), "try again when another session has ended");
     client.open(&numbers_request(2)).await.expect("who has a place keeps it");
     client.close(&first.session).await.unwrap();
-    client.open(&numbers_request(3)).await.expect("there is room again");
+    client.open(&numbers_request(3)).await.expect("there is capacity again");
 }
 
 #[tokio::test]

@@ -57,8 +57,8 @@ impl Broker for Losing {
         self.broker.has_consumer(queue).await
     }
 
-    async fn room(&self, queue: &str) {
-        self.broker.room(queue).await;
+    async fn wait_for_capacity(&self, queue: &str) {
+        self.broker.wait_for_capacity(queue).await;
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {

@@ -80,8 +80,8 @@ async fn a_full_queue_holds_the_client_back_and_says_so() {
     let claim = caudal_core::manifest::Claim { worker: "w".into(), refusal: None };
     let name = caudal_core::Objects { session: session.clone() }.claim("w");
     cluster.store.put(&name, serde_json::to_vec(&claim).unwrap().into()).await.unwrap();
-    let room = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * limits::CLUSTER_MAP_THREADS;
-    let sent = room + 3 * limits::PUT_WINDOW_FRAGMENTS;
+    let capacity = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * limits::CLUSTER_MAP_THREADS;
+    let sent = capacity + 3 * limits::PUT_WINDOW_FRAGMENTS;
     let batches = (0..sent).map(|number| (number as u32, numbers([1]))).collect();
     let messages = put_messages(&session, 0, batches);
 
@@ -101,7 +101,7 @@ async fn a_full_queue_holds_the_client_back_and_says_so() {
         ack.expect("the stream goes on").unwrap();
         acked += 1;
     }
-    assert!(acked <= room, "{acked} are safe, where there is room for {room}");
+    assert!(acked <= capacity, "{acked} are safe, where there is capacity for {capacity}");
 
     let queue = Queues { session }.map();
     let drained = async {
