@@ -4,7 +4,7 @@
 //! - *to the owner of a key*: a queue whose consumers stand by for each other
 //!   ([`QueueKind::Shard`]);
 //! - *to the client*: a queue that is never full ([`QueueKind::Result`]);
-//! - *to all*: [`News`], a hint that whoever was not listening has to be able to do without.
+//! - *to all*: [`SessionEvent`], a hint that those who were not listening have to be able to do without.
 //!
 //! [`rabbitmq`] is the broker of a cluster; [`memory`] is one in this process. The latter promises
 //! what RabbitMQ promises and nothing more: a message is delivered at least once, in no order one
@@ -44,10 +44,10 @@ pub trait Broker: Send + Sync + 'static {
     /// Whether anybody consumes from a queue.
     async fn has_consumer(&self, queue: &str) -> Result<bool, Error>;
 
-    /// Tells everybody who is listening now.
-    async fn announce(&self, news: News) -> Result<(), Error>;
+    /// Sends an event to all who are listening now.
+    async fn announce(&self, event: SessionEvent) -> Result<(), Error>;
 
-    /// What is announced from here on.
+    /// The events that are announced from here on.
     async fn listen(&self) -> Result<Box<dyn Listener>, Error>;
 
     /// Why publishers have to wait at present, if they do.
@@ -99,17 +99,17 @@ pub trait Consumer: Send + Sync {
     async fn ack(&self, delivery: DeliveryTag) -> Result<(), Error>;
 }
 
-/// A place where news arrive.
+/// A subscription to events.
 #[async_trait]
 pub trait Listener: Send {
-    /// The next news. After an error some may have been missed.
-    async fn next(&mut self) -> Result<News, Error>;
+    /// The next event. After an error some may have been missed.
+    async fn next(&mut self) -> Result<SessionEvent, Error>;
 }
 
-/// What everybody may want to know.
+/// What happens to a session, for all nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum News {
+pub enum SessionEvent {
     Opened(SessionId),
     Closed(SessionId),
 }

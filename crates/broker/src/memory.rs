@@ -13,14 +13,14 @@ use tokio::sync::{Notify, broadcast};
 
 pub use crate::queue::ConnectionId;
 use crate::queue::{ConsumerId, Queue, Refusal};
-use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, News, QueueKind};
+use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, QueueKind, SessionEvent};
 
-/// News that may wait for a slow listener; older ones are lost to it.
-const NEWS_WAITING_MAX: usize = 64;
+/// Events that may wait for a slow listener; older ones are lost to it.
+const EVENTS_WAITING_MAX: usize = 64;
 
 pub struct MemoryBroker {
     queues: Mutex<BTreeMap<String, Arc<Shared>>>,
-    news: broadcast::Sender<News>,
+    events: broadcast::Sender<SessionEvent>,
     faults: Option<Mutex<(Faults, fastrand::Rng)>>,
     pub counts: Counts,
 }
@@ -55,7 +55,7 @@ impl Default for MemoryBroker {
     fn default() -> Self {
         Self {
             queues: Mutex::default(),
-            news: broadcast::Sender::new(NEWS_WAITING_MAX),
+            events: broadcast::Sender::new(EVENTS_WAITING_MAX),
             faults: None,
             counts: Counts::default(),
         }
@@ -201,20 +201,20 @@ impl Broker for Arc<MemoryBroker> {
         self.consume_through(0, queue, prefetch)
     }
 
-    async fn announce(&self, news: News) -> Result<(), Error> {
+    async fn announce(&self, event: SessionEvent) -> Result<(), Error> {
         // Nobody may be listening.
-        let _ = self.news.send(news);
+        let _ = self.events.send(event);
         Ok(())
     }
 
     async fn listen(&self) -> Result<Box<dyn Listener>, Error> {
-        Ok(Box::new(self.news.subscribe()))
+        Ok(Box::new(self.events.subscribe()))
     }
 }
 
 #[async_trait]
-impl Listener for broadcast::Receiver<News> {
-    async fn next(&mut self) -> Result<News, Error> {
+impl Listener for broadcast::Receiver<SessionEvent> {
+    async fn next(&mut self) -> Result<SessionEvent, Error> {
         self.recv().await.map_err(|error| Error::Lost { reason: error.to_string() })
     }
 }

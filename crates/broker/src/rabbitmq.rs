@@ -5,7 +5,7 @@
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
 //! - [`capacity`]: waiting at a full queue.
-//! - [`news`], [`declare`], [`fault`], [`io`], [`pauses`]: what their names say.
+//! - [`events`], [`declare`], [`fault`], [`io`], [`pauses`]: what their names say.
 //! - [`private`]: a RabbitMQ of one's own on this machine.
 //!
 //! A publish returns when the broker has confirmed it. One that was not confirmed when a connection
@@ -14,10 +14,10 @@
 
 mod capacity;
 mod declare;
+mod events;
 mod fault;
 mod io;
 mod link;
-mod news;
 mod pauses;
 mod pool;
 pub mod private;
@@ -42,7 +42,7 @@ use self::io::Io;
 use self::link::Link;
 use self::pool::Pool;
 use self::subscription::{RabbitConsumer, Subscription};
-use crate::{Broker, Consumer, Error, Listener, News, QueueKind, Trouble};
+use crate::{Broker, Consumer, Error, Listener, QueueKind, SessionEvent, Trouble};
 
 pub use self::declare::QueueType;
 
@@ -251,21 +251,22 @@ impl Broker for RabbitBroker {
         Ok(Box::new(RabbitConsumer::new(queue.to_string(), subscribing.await?)))
     }
 
-    async fn announce(&self, news: News) -> Result<(), Error> {
-        let body = Bytes::from(serde_json::to_vec(&news).expect("names and texts are JSON"));
-        let declaring = self.shared.consuming.with_channel(news::EXCHANGE, |channel| async move {
-            news::declare_exchange(&channel).await
-        });
+    async fn announce(&self, event: SessionEvent) -> Result<(), Error> {
+        let body = Bytes::from(serde_json::to_vec(&event).expect("names and texts are JSON"));
+        let declaring =
+            self.shared.consuming.with_channel(events::EXCHANGE, |channel| async move {
+                events::declare_exchange(&channel).await
+            });
         declaring.await?;
         // Nobody may be listening.
-        let to = Destination { exchange: news::EXCHANGE, key: String::new(), mandatory: false };
+        let to = Destination { exchange: events::EXCHANGE, key: String::new(), mandatory: false };
         self.deliver(to, body).await.map(drop)
     }
 
     async fn listen(&self) -> Result<Box<dyn Listener>, Error> {
         let link = &self.shared.consuming.link;
-        let listening = link.persist(news::EXCHANGE, |connection| async move {
-            news::listen(self.clone(), connection.create_channel().await?).await
+        let listening = link.persist(events::EXCHANGE, |connection| async move {
+            events::listen(self.clone(), connection.create_channel().await?).await
         });
         Ok(Box::new(listening.await?))
     }

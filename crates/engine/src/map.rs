@@ -18,7 +18,7 @@ use crate::source::{SourceExec, collect};
 /// What became of a fragment.
 #[derive(Debug, Default)]
 pub struct MapOutput {
-    /// For each shard that reads the table, what it gets: possibly nothing but the news that the
+    /// For each shard that reads the table, what it gets: possibly nothing but the message that the
     /// fragment was there.
     pub shards: Vec<(ShardId, Vec<Section>)>,
     /// For each query that is answered straight from the table.

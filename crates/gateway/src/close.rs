@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use caudal_broker::News;
+use caudal_broker::SessionEvent;
 use caudal_core::manifest::Tombstone;
 use caudal_core::{Objects, Queues, SessionId, limits};
 use caudal_failpoint::hit;
@@ -74,7 +74,7 @@ impl Gateway {
     pub(crate) async fn clean_up(&self, tombstone: &Tombstone) -> Result<(), Error> {
         let Tombstone { session, shards, queries, .. } = tombstone;
         self.sessions.forget(session);
-        self.broker.announce(News::Closed(session.clone())).await?;
+        self.broker.announce(SessionEvent::Closed(session.clone())).await?;
         for queue in (Queues { session: session.clone() }).all(*shards, *queries) {
             self.broker.delete(&queue).await?;
         }

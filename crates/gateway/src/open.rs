@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::datatypes::Schema;
-use caudal_broker::News;
+use caudal_broker::SessionEvent;
 use caudal_core::manifest::Manifest;
 use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_core::{Objects, SessionId, limits, schema};
@@ -42,7 +42,7 @@ impl Gateway {
             },
         };
         self.make_queues(&open).await?;
-        self.broker.announce(News::Opened(objects.session.clone())).await?;
+        self.broker.announce(SessionEvent::Opened(objects.session.clone())).await?;
         hit("open.announced");
         self.check_still_open(&objects).await?;
         reply(&open)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use caudal_broker::{
-    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, News, QueueKind, Trouble,
+    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, QueueKind, SessionEvent, Trouble,
 };
 use caudal_core::{Message, limits};
 use caudal_runtime::task;
@@ -156,15 +156,15 @@ impl Broker for SimBroker {
         Ok(Box::new(subscribed.await??))
     }
 
-    async fn announce(&self, news: News) -> Result<(), Error> {
+    async fn announce(&self, event: SessionEvent) -> Result<(), Error> {
         let link = Arc::clone(&self.0);
         let announced = self.ask(move |_| {
-            let (link, news) = (Arc::clone(&link), news.clone());
+            let (link, event) = (Arc::clone(&link), event.clone());
             Box::pin(async move {
-                if link.world.happens(Fault::MissedNews, 0.5) {
+                if link.world.happens(Fault::MissedEvent, 0.5) {
                     return Ok(());
                 }
-                link.world.broker.announce(news).await
+                link.world.broker.announce(event).await
             })
         });
         announced.await?
@@ -270,11 +270,11 @@ struct SimListener {
 
 #[async_trait]
 impl Listener for SimListener {
-    async fn next(&mut self) -> Result<News, Error> {
+    async fn next(&mut self) -> Result<SessionEvent, Error> {
         tokio::select! {
             biased;
             _ = self.link.lost.above(self.generation) => Err(lost()),
-            news = self.listener.next() => news,
+            event = self.listener.next() => event,
         }
     }
 }

@@ -49,7 +49,7 @@ faults! {
     Duplicate = "duplicated delivery",
     Reorder = "reordered delivery",
     Refuse = "refused publish",
-    MissedNews = "missed news",
+    MissedEvent = "missed event",
     StoreSlow = "slow store call",
     /// It is not done, and an error says so.
     StoreFail = "failed store call",

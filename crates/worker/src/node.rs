@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_broker::{Broker, Listener, News};
+use caudal_broker::{Broker, Listener, SessionEvent};
 use caudal_core::manifest::{Claim, Manifest};
 use caudal_core::objects::SESSIONS;
 use caudal_core::{Objects, Queues, SessionId, limits};
@@ -45,34 +45,37 @@ impl Node {
     pub async fn run(self, stop: Level) {
         let mut serving = Serving { node: self, stop: stop.clone(), sessions: BTreeMap::new() };
         let mut poll = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));
-        let mut news = None;
+        let mut listener = None;
         loop {
             tokio::select! {
                 biased;
                 _ = stop.above(0) => break,
                 () = poll.tick() => serving.look_for_sessions().await,
-                heard = hear(&mut news, serving.node.broker.as_ref()) => serving.heed(heard).await,
+                event = next_event(&mut listener, serving.node.broker.as_ref()) => serving.handle(event).await,
             }
         }
         serving.finish().await;
     }
 }
 
-/// The next news; none when some may have been missed.
-async fn hear(listener: &mut Option<Box<dyn Listener>>, broker: &dyn Broker) -> Option<News> {
+/// The next event; none when some may have been missed.
+async fn next_event(
+    listener: &mut Option<Box<dyn Listener>>,
+    broker: &dyn Broker,
+) -> Option<SessionEvent> {
     let listening = match listener {
         Some(listening) => listening,
         None => match broker.listen().await {
             Ok(listening) => listener.insert(listening),
             Err(error) => {
-                warn!(%error, "cannot listen to announcements");
+                warn!(%error, "cannot listen to events");
                 sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
                 return None;
             }
         },
     };
     match listening.next().await {
-        Ok(news) => Some(news),
+        Ok(event) => Some(event),
         Err(_) => {
             *listener = None;
             None
@@ -88,11 +91,11 @@ struct Serving {
 }
 
 impl Serving {
-    async fn heed(&mut self, news: Option<News>) {
-        match news {
-            Some(News::Opened(session)) => self.start(session).await,
+    async fn handle(&mut self, event: Option<SessionEvent>) {
+        match event {
+            Some(SessionEvent::Opened(session)) => self.start(session).await,
             // Its queues are gone or about to go: nothing of it is worth finishing.
-            Some(News::Closed(session)) => {
+            Some(SessionEvent::Closed(session)) => {
                 if let Some(task) = self.sessions.remove(&session) {
                     task.abort();
                 }

@@ -42,7 +42,7 @@ impl Sender<'_> {
 }
 
 /// Divides rows so that no message is much larger than it may be. Always at least one part: a
-/// fragment without rows is news, too.
+/// fragment without rows has to be seen, too.
 pub fn split(sections: Vec<Section>) -> Vec<Vec<Section>> {
     let message_bytes = knob("message_bytes", limits::MESSAGE_BYTES);
     let mut parts = vec![vec![]];

@@ -93,7 +93,7 @@ enum Next {
 /// As after so many failures.
 const LATER: u32 = 4;
 
-/// A queue that is gone, or a fence, is news about the session: the store knows what it means.
+/// A queue that is gone, or a fence, says something about the session: the store knows what it means.
 async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: &mut u32) -> Next {
     let session = &durable.objects.session;
     match durable.session_state().await {

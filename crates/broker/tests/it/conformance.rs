@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use caudal_broker::{Broker, DeliveryTag, Error, News, QueueKind};
+use caudal_broker::{Broker, DeliveryTag, Error, QueueKind, SessionEvent};
 use caudal_core::{Message, QueryId, SessionId, ShardId, limits, wire};
 use futures::FutureExt;
 use futures::future::join_all;
@@ -38,7 +38,7 @@ promises!(
     a_consumer_ends_with_its_queue,
     whether_anybody_consumes_is_known,
     a_deleted_queue_takes_nothing_and_minds_no_acknowledgement,
-    news_reach_every_listener,
+    events_reach_every_listener,
     an_acknowledgement_counts_once,
     a_consumer_holds_no_more_than_its_prefetch,
     many_publishes_at_once_are_not_confused,
@@ -240,14 +240,14 @@ async fn a_deleted_queue_takes_nothing_and_minds_no_acknowledgement(broker: Arc<
     assert!(soon(consumer.next()).await.unwrap().is_none());
 }
 
-async fn news_reach_every_listener(broker: Arc<dyn Broker>) {
+async fn events_reach_every_listener(broker: Arc<dyn Broker>) {
     let mut listeners = vec![broker.listen().await.unwrap(), broker.listen().await.unwrap()];
-    let opened = News::Opened(SessionId("a".into()));
-    let closed = News::Closed(SessionId(format!("{:x}", fastrand::u64(..))));
+    let opened = SessionEvent::Opened(SessionId("a".into()));
+    let closed = SessionEvent::Closed(SessionId(format!("{:x}", fastrand::u64(..))));
     soon(broker.announce(opened.clone())).await.unwrap();
     soon(broker.announce(closed.clone())).await.unwrap();
     for listener in &mut listeners {
-        // Other tests have news of their own.
+        // Other tests have events of their own.
         while soon(listener.next()).await.unwrap() != opened {}
         while soon(listener.next()).await.unwrap() != closed {}
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use caudal_broker::{Broker, Error, News, QueueKind, RabbitBroker, Trouble};
+use caudal_broker::{Broker, Error, QueueKind, RabbitBroker, SessionEvent, Trouble};
 use caudal_core::SessionId;
 use futures::FutureExt;
 use tokio::task::JoinHandle;
@@ -44,9 +44,9 @@ async fn a_forced_close_is_survived() {
     let mut consumer = soon(broker.consume(&queue, 1)).await.unwrap();
     assert!(next(&mut consumer).await.redelivered);
     let mut listener = soon(broker.listen()).await.unwrap();
-    let news = News::Opened(SessionId("after".into()));
-    soon(broker.announce(news.clone())).await.unwrap();
-    assert_eq!(soon(listener.next()).await.unwrap(), news);
+    let event = SessionEvent::Opened(SessionId("after".into()));
+    soon(broker.announce(event.clone())).await.unwrap();
+    assert_eq!(soon(listener.next()).await.unwrap(), event);
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use caudal_broker::{
-    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, MemoryBroker, News, QueueKind,
-    Trouble,
+    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, MemoryBroker, QueueKind,
+    SessionEvent, Trouble,
 };
 use caudal_core::protocol::ResultWhat;
 use caudal_core::{Coded, Message, QueryId, Queues, Source, TableId};
@@ -67,8 +67,8 @@ impl Broker for Losing {
         Ok(Box::new(LosingConsumer { consumer, delivered: false, losses_left }))
     }
 
-    async fn announce(&self, news: News) -> Result<(), Error> {
-        self.broker.announce(news).await
+    async fn announce(&self, event: SessionEvent) -> Result<(), Error> {
+        self.broker.announce(event).await
     }
 
     async fn listen(&self) -> Result<Box<dyn Listener>, Error> {

@@ -1,4 +1,4 @@
-//! News as small JSON through a fanout exchange: each listener has a queue that goes with it.
+//! Events as small JSON through a fanout exchange: each listener has a queue that goes with it.
 
 use async_trait::async_trait;
 use lapin::options::{
@@ -10,11 +10,11 @@ use lapin::{Channel, ExchangeKind};
 use super::RabbitBroker;
 use super::fault::Fault;
 use super::subscription::Subscription;
-use crate::{Error, Listener, News};
+use crate::{Error, Listener, SessionEvent};
 
 pub const EXCHANGE: &str = "caudal.news";
 
-/// News that may be under way to one listener at a time.
+/// Events that may be under way to one listener at a time.
 const PREFETCH: usize = 64;
 
 pub async fn declare_exchange(channel: &Channel) -> Result<(), Fault> {
@@ -53,17 +53,17 @@ pub struct RabbitListener {
 
 #[async_trait]
 impl Listener for RabbitListener {
-    async fn next(&mut self) -> Result<News, Error> {
+    async fn next(&mut self) -> Result<SessionEvent, Error> {
         loop {
             let delivery = match self.subscription.next().await {
                 Some(Ok(delivery)) => delivery,
                 Some(Err(error)) => return Err(Error::Lost { reason: error.to_string() }),
-                None => return Err(Error::Lost { reason: "the broker stopped the news".into() }),
+                None => return Err(Error::Lost { reason: "the broker stopped the events".into() }),
             };
             match serde_json::from_slice(&delivery.data) {
-                Ok(news) => return Ok(news),
-                // Of another version perhaps. News are hints: what matters is found without them.
-                Err(error) => tracing::debug!(%error, "news that are none"),
+                Ok(event) => return Ok(event),
+                // Of another version perhaps. Events are hints: what matters is found without them.
+                Err(error) => tracing::debug!(%error, "an event that cannot be read"),
             }
         }
     }
