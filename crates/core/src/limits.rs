@@ -120,8 +120,8 @@ pub const JOURNAL_RECORD_BYTES_MAX: usize = 1 << 30;
 /// Records of a journal that are fetched before they are asked for.
 pub const JOURNAL_READ_AHEAD_RECORDS: usize = 4;
 
-/// Records of a journal that are folded at once: to sync several costs a disk little more than one.
-pub const JOURNAL_FOLDS_AT_ONCE: usize = 8;
+/// Records of a journal that are compacted at once: to sync several costs a disk little more than one.
+pub const JOURNAL_COMPACTIONS_AT_ONCE: usize = 8;
 
 /// Output of a stage that is kept within its commit, so that a small one costs one write.
 pub const OUTPUT_INLINE_BYTES: usize = 256 << 10;

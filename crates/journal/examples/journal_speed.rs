@@ -1,7 +1,7 @@
 //! How fast a journal is on a store: `cargo run -p caudal-journal --example journal_speed -- STORE`.
 //!
 //! Prints the latency of appending records of 100 kB, alone and with eight shards at once, and how
-//! long snapshot, folding and loading take. What it writes it removes.
+//! long snapshot, compaction and loading take. What it writes it removes.
 
 #![allow(clippy::unwrap_used, reason = "a measurement may fail")]
 
@@ -39,8 +39,8 @@ async fn one_shard(store: &Arc<dyn Store>) {
     journal.snapshot(body()).await.unwrap();
     println!("snapshot: {:.1?}", started.elapsed());
     let started = Instant::now();
-    journal.fold().await.unwrap();
-    println!("fold of {RECORDS} records: {:.1?}", started.elapsed());
+    journal.compact().await.unwrap();
+    println!("compaction of {RECORDS} records: {:.1?}", started.elapsed());
     let started = Instant::now();
     load(store, 0).await;
     println!("load of a snapshot: {:.1?}", started.elapsed());

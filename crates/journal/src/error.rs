@@ -13,8 +13,8 @@ pub enum Error {
     #[error("another process wrote record {number} of {folder}")]
     Fenced { folder: String, number: u64 },
     /// What was loaded so far is of no use: drop it and load again.
-    #[error("record {number} of {folder} was folded into a later snapshot while it was loaded")]
-    Folded { folder: String, number: u64 },
+    #[error("record {number} of {folder} was compacted into a later snapshot while it was loaded")]
+    Compacted { folder: String, number: u64 },
     #[error("{name} would make {bytes} bytes; {bytes_max} are the most")]
     TooLarge { name: String, bytes: u64, bytes_max: u64 },
     #[error("{name} is damaged: {reason}")]
@@ -38,7 +38,7 @@ impl Coded for Error {
         match self {
             Error::Store(error) => error.code(),
             Error::Fenced { .. } => "CDL-7005",
-            Error::Folded { .. } => "CDL-7006",
+            Error::Compacted { .. } => "CDL-7006",
             Error::TooLarge { .. } => "CDL-7007",
             Error::Corrupt { .. } => "CDL-7008",
             Error::Gone { .. } => "CDL-7009",
@@ -50,15 +50,15 @@ impl Coded for Error {
             Error::Store(error) => error.hint(),
             Error::TooLarge { .. } => Some("divide the session into more --shards".into()),
             Error::Corrupt { .. } => Some("check the disk of the store, and run it again".into()),
-            Error::Fenced { .. } | Error::Folded { .. } | Error::Gone { .. } => None,
+            Error::Fenced { .. } | Error::Compacted { .. } | Error::Gone { .. } => None,
         }
     }
 
-    /// For [`Error::Fenced`] and [`Error::Folded`] the call to make again is the load.
+    /// For [`Error::Fenced`] and [`Error::Compacted`] the call to make again is the load.
     fn is_retryable(&self) -> bool {
         match self {
             Error::Store(error) => error.is_retryable(),
-            Error::Fenced { .. } | Error::Folded { .. } => true,
+            Error::Fenced { .. } | Error::Compacted { .. } => true,
             Error::TooLarge { .. } | Error::Corrupt { .. } | Error::Gone { .. } => false,
         }
     }

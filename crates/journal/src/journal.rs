@@ -1,11 +1,11 @@
 //! A shard's journal: numbered records, each created at most once.
 //!
 //! ```text
-//! <folder>/log/00000000000000000000  stub       ┐ folded: part of the snapshot
-//! <folder>/log/00000000000000000001  stub       ┘
-//! <folder>/log/00000000000000000002  snapshot   the base: what the journal starts from
+//! <folder>/log/00000000000000000000  placeholder ┐ compacted: part of the snapshot
+//! <folder>/log/00000000000000000001  placeholder ┘
+//! <folder>/log/00000000000000000002  snapshot    the base: what the journal starts from
 //! <folder>/log/00000000000000000003  entry
-//! <folder>/log/00000000000000000004  entry      the last: names the base
+//! <folder>/log/00000000000000000004  entry       the last: names the base
 //! ```
 //!
 //! The invariants, used by the tests and by whoever relies on a journal:
@@ -17,16 +17,16 @@
 //! - *written is read*: what [`Journal::append`] has returned from is what every later load sees, in
 //!   the order of the numbers, once. A snapshot stands for all records before it.
 //! - *the last knows the base*: a load that begins after a snapshot was written reads nothing before
-//!   it; so folding touches only what such a load does not read.
-//! - *a stub is seen*: a load that began earlier reads every number from its older base on. Where
-//!   folding was faster it meets a stub, and begins again ([`Error::Folded`]); where it was not, it
+//!   it; so compaction touches only what such a load does not read.
+//! - *a placeholder is seen*: a load that began earlier reads every number from its older base on. Where
+//!   compaction was faster it meets a placeholder, and begins again ([`Error::Compacted`]); where it was not, it
 //!   has an older but whole state, and its first write is fenced.
 //!
-//! By the last two any order of folding is right, also when it stops half-way or two processes fold
-//! at once. We fold the **oldest first**, a few at a time: a load that is bound to fail does so at its
+//! By the last two any order of compaction is right, also when it stops half-way or two processes compact
+//! at once. We compact the **oldest first**, a few at a time: a load that is bound to fail does so at its
 //! first read, not after the last but one; the old snapshot, the largest of all, goes first; and what
-//! an interrupted fold leaves is a range, which the next one finds without looking: each record says
-//! up to where folding had come when it was written.
+//! an interrupted compaction leaves is a range, which the next one finds without looking: each record says
+//! up to where compaction had come when it was written.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub struct Journal {
     /// The number of the next record.
     next: u64,
     base: u64,
-    folded: u64,
+    compacted: u64,
     size: Size,
 }
 
@@ -82,18 +82,18 @@ impl Journal {
     /// A journal of which nothing has been read yet.
     pub(crate) fn new(store: Arc<dyn Store>, folder: String, bytes_max: u64, base: u64) -> Self {
         let size = Size::default();
-        Self { store, folder, bytes_max, next: base, base, folded: 0, size }
+        Self { store, folder, bytes_max, next: base, base, compacted: 0, size }
     }
 
     /// Moves the end behind a record that was read.
     pub(crate) fn take_over(&mut self, found: &Found) -> Result<(), Error> {
-        let Origin { number, base, folded, .. } = found.origin;
+        let Origin { number, base, compacted, .. } = found.origin;
         if (number, base) != (self.next, self.base) {
             let reason = format!("it starts from record {base}, the others from {}", self.base);
             return Err(Error::corrupt(&record::name(&self.folder, number), reason));
         }
         self.next += 1;
-        self.folded = folded;
+        self.compacted = compacted;
         self.size = match found.record {
             Record::Snapshot(_) => Size::of_snapshot(found.object_bytes),
             Record::Entry(_) => self.size.with_entry(found.object_bytes),
@@ -114,7 +114,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes what stands for all records so far. [`Journal::fold`] then frees their room.
+    /// Writes what stands for all records so far. [`Journal::compact`] then frees their space.
     pub async fn snapshot(&mut self, body: Bytes) -> Result<(), Error> {
         let object = seal(&Header::Snapshot(self.origin(self.next)), &[body]);
         let size = Size::of_snapshot(object.len() as u64);
@@ -123,27 +123,27 @@ impl Journal {
         Ok(())
     }
 
-    /// Replaces what the last snapshot stands for by stubs. It may be interrupted, and repeated.
-    pub async fn fold(&mut self) -> Result<(), Error> {
+    /// Replaces what the last snapshot stands for by placeholders. It may be interrupted, and repeated.
+    pub async fn compact(&mut self) -> Result<(), Error> {
         let store = &*self.store;
-        let mut folding = stream::iter(self.folded..self.base)
+        let mut compacting = stream::iter(self.compacted..self.base)
             .map(|number| (number, record::name(&self.folder, number)))
             .map(async |(number, name)| {
-                if caudal_failpoint::mutant("fold_frees") {
+                if caudal_failpoint::mutant("compaction_frees") {
                     return store.delete(&name).await.map(|()| number);
                 }
-                store.put(&name, record::stub()).await.map(|()| number)
+                store.put(&name, record::placeholder()).await.map(|()| number)
             })
-            .buffered(limits::JOURNAL_FOLDS_AT_ONCE);
-        while let Some(number) = folding.try_next().await? {
-            self.folded = number + 1;
+            .buffered(limits::JOURNAL_COMPACTIONS_AT_ONCE);
+        while let Some(number) = compacting.try_next().await? {
+            self.compacted = number + 1;
             caudal_failpoint::hit("journal.folding");
         }
         Ok(())
     }
 
     fn origin(&self, base: u64) -> Origin {
-        Origin { number: self.next, base, folded: self.folded, writer: fastrand::u64(..) }
+        Origin { number: self.next, base, compacted: self.compacted, writer: fastrand::u64(..) }
     }
 
     /// Creates the next record, after which the journal has this base and this size.

@@ -53,7 +53,7 @@ impl Loader {
         Ok(Self { journal, records, records_unread: last_number - base + 1 })
     }
 
-    /// The next record. After [`Error::Folded`] the load has to begin again: another process wrote
+    /// The next record. After [`Error::Compacted`] the load has to begin again: another process wrote
     /// a newer snapshot meanwhile, and what it replaces is going away.
     pub async fn next(&mut self) -> Result<Option<Record>, Error> {
         let Some(found) = self.records.try_next().await? else { return Ok(None) };

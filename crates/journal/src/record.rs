@@ -21,7 +21,8 @@ pub(crate) enum Header {
     Entry(Origin),
     Snapshot(Origin),
     /// What was here is part of a later snapshot. It keeps its number taken.
-    Stub,
+    #[serde(rename = "stub")]
+    Placeholder,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +30,9 @@ pub(crate) struct Origin {
     pub number: u64,
     /// The record that the journal starts from: the last snapshot, or 0.
     pub base: u64,
-    /// All records below this number are stubs. There may be more.
-    pub folded: u64,
+    /// All records below this number are placeholders. There may be more.
+    #[serde(rename = "folded")]
+    pub compacted: u64,
     /// Random, so that a writer knows its record from any other.
     pub writer: u64,
 }
@@ -56,8 +58,8 @@ pub(crate) fn number_of(name: &str) -> Result<u64, Error> {
     number.parse().map_err(|_| Error::corrupt(name, "it is not a record's name"))
 }
 
-pub(crate) fn stub() -> Bytes {
-    seal(&Header::Stub, &[])
+pub(crate) fn placeholder() -> Bytes {
+    seal(&Header::Placeholder, &[])
 }
 
 pub(crate) async fn read(store: &dyn Store, folder: &str, number: u64) -> Result<Found, Error> {
@@ -68,7 +70,7 @@ pub(crate) async fn read(store: &dyn Store, folder: &str, number: u64) -> Result
     let (origin, record) = match header {
         Header::Entry(origin) => (origin, Record::Entry(body)),
         Header::Snapshot(origin) => (origin, Record::Snapshot(body)),
-        Header::Stub => return Err(Error::Folded { folder: folder.to_string(), number }),
+        Header::Placeholder => return Err(Error::Compacted { folder: folder.to_string(), number }),
     };
     let starts_here =
         origin.base == number && (matches!(record, Record::Snapshot(_)) || number == 0);

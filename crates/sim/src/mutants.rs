@@ -46,8 +46,8 @@ pub const MUTANTS: &[Mutant] = &[
         seeds_max: 60,
     },
     Mutant {
-        name: "fold_frees",
-        what: "folding removes records instead of keeping their numbers taken",
+        name: "compaction_frees",
+        what: "compaction removes records instead of keeping their numbers taken",
         seeds_max: 60,
     },
     Mutant {

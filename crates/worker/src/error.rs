@@ -41,8 +41,8 @@ impl Error {
         match self {
             Error::Broker(error) => error.is_retryable(),
             Error::Journal(error) => {
-                use caudal_journal::Error::{Fenced, Folded};
-                matches!(error, Fenced { .. } | Folded { .. })
+                use caudal_journal::Error::{Compacted, Fenced};
+                matches!(error, Fenced { .. } | Compacted { .. })
             }
             Error::Superseded { .. } => true,
             _ => false,

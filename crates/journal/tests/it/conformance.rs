@@ -171,7 +171,7 @@ async fn a_journal_works(store: &Arc<dyn Store>) {
     }
     let mut zombie = Tally::load(Arc::clone(store)).await.unwrap();
     owner.snapshot().await.unwrap();
-    owner.journal.fold().await.unwrap();
+    owner.journal.compact().await.unwrap();
     owner.append(3).await.unwrap();
     assert!(matches!(zombie.append(4).await, Err(caudal_journal::Error::Fenced { .. })));
     assert_eq!(Tally::load(Arc::clone(store)).await.unwrap().numbers, [0, 1, 2, 3]);

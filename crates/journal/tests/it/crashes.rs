@@ -19,7 +19,7 @@ async fn live(store: Arc<dyn Store>, acked: &mut Vec<u32>) -> Result<(), Error> 
             acked.clone_from(&tally.numbers);
         }
         tally.snapshot().await?;
-        tally.journal.fold().await?;
+        tally.journal.compact().await?;
     }
     tally.append(100).await?;
     acked.clone_from(&tally.numbers);
@@ -41,7 +41,7 @@ fn live_for(map: &Arc<MapStore>, operations: usize, acked: &mut Vec<u32>) -> boo
 }
 
 /// A successor finds what was acknowledged, and at most what was being written; it goes on, and in
-/// the end all that its snapshot stands for is folded.
+/// the end all that its snapshot stands for is compacted.
 fn succeed(map: &Arc<MapStore>, acked: &[u32], context: &str) {
     let mut tally = block_on(Tally::load(Arc::clone(map) as _)).unwrap();
     assert!(tally.numbers.starts_with(acked), "{context}: {:?} of {acked:?}", tally.numbers);
@@ -51,12 +51,12 @@ fn succeed(map: &Arc<MapStore>, acked: &[u32], context: &str) {
     block_on(async {
         tally.append(1000).await.unwrap();
         tally.snapshot().await.unwrap();
-        tally.journal.fold().await.unwrap();
+        tally.journal.compact().await.unwrap();
         tally.append(1001).await.unwrap();
     });
     let records = map.objects();
-    let stub_bytes = records.values().map(|record| record.len()).min().unwrap();
-    let whole = records.values().filter(|record| record.len() > stub_bytes).count();
+    let placeholder_bytes = records.values().map(|record| record.len()).min().unwrap();
+    let whole = records.values().filter(|record| record.len() > placeholder_bytes).count();
     assert_eq!(whole, 2, "{context}: a snapshot and an entry remain of {}", records.len());
     let after = block_on(Tally::load(Arc::clone(map) as _)).unwrap();
     assert_eq!(after.numbers, expected, "{context}");
@@ -111,7 +111,7 @@ fn folding_goes_on_where_the_last_owner_knows_it_was() {
         for round in 0..10 {
             tally.append(round).await.unwrap();
             tally.snapshot().await.unwrap();
-            tally.journal.fold().await.unwrap();
+            tally.journal.compact().await.unwrap();
         }
     });
     let store = FaultyStore::new(Arc::clone(&map) as _);
@@ -120,7 +120,10 @@ fn folding_goes_on_where_the_last_owner_knows_it_was() {
     });
     block_on(async { while loader.next().await.unwrap().is_some() {} });
     let before = store.operations();
-    block_on(loader.into_journal().fold()).unwrap();
-    let folds = store.operations() - before;
-    assert_eq!(folds, 2, "the last snapshot was written before its own fold: two records to do");
+    block_on(loader.into_journal().compact()).unwrap();
+    let compacted = store.operations() - before;
+    assert_eq!(
+        compacted, 2,
+        "the last snapshot was written before its own compaction: two records to do"
+    );
 }

@@ -46,7 +46,7 @@ struct Happened {
     acked: Cell<usize>,
     snapshots: Cell<usize>,
     fenced: Cell<usize>,
-    folded_under_a_load: Cell<usize>,
+    compacted_under_a_load: Cell<usize>,
     lost_answers_found: Cell<usize>,
     faults: Cell<usize>,
 }
@@ -96,7 +96,7 @@ async fn own(store: Arc<FaultyStore>, ledger: &Ledger, random: &mut fastrand::Rn
                 appended.map(|()| ledger.ack(&tally.numbers))
             }
             6..8 => tally.snapshot().await.map(|()| count(&ledger.happened.snapshots)),
-            _ => tally.journal.fold().await,
+            _ => tally.journal.compact().await,
         };
         match done {
             Err(error) => return error,
@@ -111,7 +111,7 @@ async fn own_again_and_again(store: Arc<FaultyStore>, ledger: Rc<Ledger>, seed: 
     loop {
         match own(Arc::clone(&store), &ledger, &mut random).await {
             Error::Fenced { .. } => count(&ledger.happened.fenced),
-            Error::Folded { .. } => count(&ledger.happened.folded_under_a_load),
+            Error::Compacted { .. } => count(&ledger.happened.compacted_under_a_load),
             Error::Store(_) => count(&ledger.happened.faults),
             error => {
                 ledger.violation.replace(Some(error.to_string()));
@@ -189,9 +189,9 @@ fn whatever_the_order_nothing_is_lost_and_nothing_is_there_twice() {
     let happened = Rc::default();
     run_cases(MapStore::new, &happened).unwrap_or_else(|error| panic!("{error}"));
 
-    let Happened { acked, snapshots, fenced, folded_under_a_load, lost_answers_found, faults } =
+    let Happened { acked, snapshots, fenced, compacted_under_a_load, lost_answers_found, faults } =
         &*happened;
-    for count in [acked, snapshots, fenced, folded_under_a_load, lost_answers_found, faults] {
+    for count in [acked, snapshots, fenced, compacted_under_a_load, lost_answers_found, faults] {
         assert!(count.get() >= 20, "not everything was tested: {happened:?}");
     }
 }

@@ -41,7 +41,7 @@ async fn a_journal_may_begin_with_a_snapshot() {
     let map = MapStore::new();
     let mut tally = with_entries(&map, 0).await;
     tally.snapshot().await.unwrap();
-    tally.journal.fold().await.unwrap();
+    tally.journal.compact().await.unwrap();
     tally.append(7).await.unwrap();
     assert_eq!(Tally::load(map).await.unwrap().numbers, [7]);
 }
@@ -60,9 +60,9 @@ async fn the_second_owner_fences_the_first() {
     }
     assert_eq!(map.objects(), objects, "the zombie has written nothing");
 
-    // Its number stays taken when it is folded.
+    // Its number stays taken when it is compacted.
     owner.snapshot().await.unwrap();
-    tokio::spawn(async move { owner.journal.fold().await }).await.unwrap().unwrap();
+    tokio::spawn(async move { owner.journal.compact().await }).await.unwrap().unwrap();
     assert!(matches!(zombie.append(20).await, Err(Error::Fenced { number: 1, .. })));
     assert_eq!(Tally::load(map).await.unwrap().numbers, [0, 10]);
 }
@@ -95,20 +95,20 @@ async fn after_an_error_our_own_record_fences_us() {
 }
 
 #[tokio::test]
-async fn a_loader_that_was_overtaken_by_folding_begins_again() {
+async fn a_loader_that_was_overtaken_by_compaction_begins_again() {
     let map = MapStore::new();
     let mut owner = with_entries(&map, 20).await;
     let mut loader = Loader::open(Arc::clone(&map) as _, FOLDER, BYTES_MAX).await.unwrap();
     loader.next().await.unwrap();
     owner.snapshot().await.unwrap();
-    owner.journal.fold().await.unwrap();
+    owner.journal.compact().await.unwrap();
     let error = loop {
         match loader.next().await {
             Ok(record) => assert!(record.is_some(), "it came to an end"),
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, Error::Folded { .. }), "{error}");
+    assert!(matches!(error, Error::Compacted { .. }), "{error}");
     assert_eq!((error.code(), error.is_retryable()), ("CDL-7006", true));
     assert_eq!(Tally::load(map).await.unwrap().numbers, owner.numbers);
 }

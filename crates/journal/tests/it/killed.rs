@@ -50,7 +50,7 @@ async fn journal_child() {
         println!("acked {number}");
         if number % 4 == 3 {
             tally.snapshot().await.unwrap();
-            tally.journal.fold().await.unwrap();
+            tally.journal.compact().await.unwrap();
         }
     }
     println!("alive to the end");
@@ -81,7 +81,7 @@ async fn a_journal_is_whole_after_a_kill_at_any_point() {
             assert!(tally.numbers.iter().copied().eq(0..seen as u32), "{point}");
             tally.append(100).await.unwrap();
             tally.snapshot().await.unwrap();
-            tally.journal.fold().await.unwrap();
+            tally.journal.compact().await.unwrap();
             assert_eq!(Tally::load(store).await.unwrap().numbers, tally.numbers, "{point}");
         }
     }

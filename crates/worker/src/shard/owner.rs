@@ -297,7 +297,7 @@ impl Owner {
         let record = Record { state, early, done, ..Record::default() };
         failpoint::hit("shard.before_snapshot");
         journal.snapshot(record.encode()?).await?;
-        journal.fold().await?;
+        journal.compact().await?;
         Ok(())
     }
 
