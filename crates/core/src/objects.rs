@@ -5,7 +5,7 @@
 //! sessions/<id>/manifest         what the session is; made once
 //! sessions/<id>/holds/<epoch>    the lease of the gateway that has the client; the highest epoch counts
 //! sessions/<id>/claims/<worker>  who serves the session, or why it does not
-//! sessions/<id>/marks/<fragment>/<k>   a fragment that was delivered again and is being run
+//! sessions/<id>/marks/<fragment>/<k>   retry markers: a fragment that was delivered again and is being run
 //! sessions/<id>/shards/<n>/...   the shard's journal and outputs
 //! closed/<id>                    how the session ended; outlives it
 //! ```
@@ -49,7 +49,7 @@ impl Objects {
         format!("{}/{worker}", self.claims())
     }
 
-    pub fn mark(&self, fragment: FragmentId, attempt: u32) -> String {
+    pub fn retry_marker(&self, fragment: FragmentId, attempt: u32) -> String {
         let (source, number) = (fragment.source, fragment.number);
         format!("{}/marks/{source}-{number}/{attempt}", self.folder())
     }

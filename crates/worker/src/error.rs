@@ -25,10 +25,10 @@ pub enum Error {
     NoQueueYet,
     #[error("shard {} was taken over while it was being loaded", shard.0)]
     Superseded { shard: ShardId },
-    #[error("fragment {fragment} was being run by {deaths} workers when they died")]
-    DeadlyFragment { fragment: FragmentId, deaths: u32 },
-    #[error("{deaths} workers in a row died with shard {} in hand", shard.0)]
-    DeadlyShard { shard: ShardId, deaths: usize },
+    #[error("poison fragment {fragment}: {deaths} workers died while they ran it")]
+    PoisonFragment { fragment: FragmentId, deaths: u32 },
+    #[error("poison shard {}: {deaths} workers in a row died while they owned it", shard.0)]
+    PoisonShard { shard: ShardId, deaths: usize },
 }
 
 impl Error {
@@ -61,8 +61,8 @@ impl Coded for Error {
             Error::Record(_) => "CDL-5006",
             Error::QueueGone | Error::NoQueueYet => "CDL-5007",
             Error::Superseded { .. } => "CDL-5010",
-            Error::DeadlyFragment { .. } => "CDL-5008",
-            Error::DeadlyShard { .. } => "CDL-5009",
+            Error::PoisonFragment { .. } => "CDL-5008",
+            Error::PoisonShard { .. } => "CDL-5009",
         }
     }
 
@@ -72,7 +72,7 @@ impl Coded for Error {
             Error::Journal(error) => error.hint(),
             Error::Store(error) => error.hint(),
             Error::Engine(error) => error.hint(),
-            Error::DeadlyFragment { .. } | Error::DeadlyShard { .. } => {
+            Error::PoisonFragment { .. } | Error::PoisonShard { .. } => {
                 Some("the workers' logs say what they died of; out of memory, most often".into())
             }
             Error::Panicked(_)
@@ -95,8 +95,8 @@ impl Coded for Error {
             Error::Engine(_)
             | Error::Panicked(_)
             | Error::Record(_)
-            | Error::DeadlyFragment { .. }
-            | Error::DeadlyShard { .. } => false,
+            | Error::PoisonFragment { .. }
+            | Error::PoisonShard { .. } => false,
         }
     }
 }

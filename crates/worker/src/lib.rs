@@ -10,10 +10,10 @@
 mod durable;
 mod error;
 mod map;
-mod marks;
 pub mod node;
 mod output;
 mod record;
+mod retry_markers;
 mod serve;
 mod shard;
 

@@ -7,8 +7,8 @@ use caudal_failpoint as failpoint;
 use futures::future::try_join_all;
 use tracing::info;
 
-use crate::marks::Mark;
 use crate::output::{Sender, split};
+use crate::retry_markers::RetryMarker;
 use crate::{Error, Worker};
 
 /// One fragment at a time: the next one may as well go to another worker.
@@ -43,10 +43,10 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
                 let id = id_of(fragment);
                 info!(session = %worker.queues.session, fragment = %id, "redelivered");
                 let _all = worker.alone.write().await;
-                let mark = Mark::begin(durable, id).await?;
+                let marker = RetryMarker::begin(durable, id).await?;
                 let ran = run(worker, fragment).await;
                 // An error is not a death.
-                mark.end(durable).await?;
+                marker.end(durable).await?;
                 ran?;
             }
             _ => {

@@ -104,7 +104,7 @@ fn failing_at_any_operation_loses_nothing() {
 
 /// It neither lists nor reads, and does no more than the unfinished one had left.
 #[test]
-fn folding_goes_on_where_the_last_owner_knows_it_was() {
+fn compaction_goes_on_where_the_last_owner_knows_it_was() {
     let map = MapStore::new();
     let mut tally = block_on(Tally::load(Arc::clone(&map) as _)).unwrap();
     block_on(async {

@@ -91,7 +91,7 @@ impl Owner {
             info!(%session, shard = shard.0, records, deaths, "takes over");
             Worker::count(&self.worker.counts.takeovers, 1);
             if deaths >= limits::SHARD_DEATHS_MAX {
-                return Err(Error::DeadlyShard { shard, deaths });
+                return Err(Error::PoisonShard { shard, deaths });
             }
             // Also tells a predecessor that is still alive: its next record will fail.
             let takeover = Takeover { with_work: redelivered, committed: self.done.len() };

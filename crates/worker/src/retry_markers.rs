@@ -1,8 +1,8 @@
-//! Fragments that may have killed a worker.
+//! Retry markers: how a poison fragment, one that kills its workers, is found.
 //!
 //! A fragment that is delivered again may have ended the worker that had it. Before it is run again a
-//! mark is written, and removed when it is done. So many marks without an end mean that the fragment
-//! ends workers: its session fails, and names it, before it takes the whole cluster down.
+//! marker is written, and removed when it is done. So many markers without an end mean that the
+//! fragment is poison: its session fails, and names it, before it takes the whole cluster down.
 
 use bytes::Bytes;
 use caudal_core::{FragmentId, limits};
@@ -11,15 +11,15 @@ use caudal_journal::Created;
 use crate::Error;
 use crate::durable::Durable;
 
-/// A run of a fragment that is under way.
-pub struct Mark {
+/// The marker of a run that is under way.
+pub struct RetryMarker {
     name: String,
 }
 
-impl Mark {
+impl RetryMarker {
     pub async fn begin(durable: &Durable, fragment: FragmentId) -> Result<Self, Error> {
         for run in 0..limits::FRAGMENT_DEATHS_MAX {
-            let name = durable.objects.mark(fragment, run);
+            let name = durable.objects.retry_marker(fragment, run);
             let body = Bytes::from(format!("{} {:016x}", durable.worker, durable.incarnation));
             // One that this very process could not remove, or of whose making it heard nothing, is no
             // death: it is alive.
@@ -29,7 +29,7 @@ impl Mark {
                 return Ok(Self { name });
             }
         }
-        Err(Error::DeadlyFragment { fragment, deaths: limits::FRAGMENT_DEATHS_MAX })
+        Err(Error::PoisonFragment { fragment, deaths: limits::FRAGMENT_DEATHS_MAX })
     }
 
     pub async fn end(self, durable: &Durable) -> Result<(), Error> {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_marks_of_others_are_deaths() {
+    async fn only_the_markers_of_others_are_deaths() {
         let store = caudal_journal::open("memory:").unwrap();
         let session = SessionId("s".to_string());
         let manifest = Arc::new(Manifest {
@@ -72,12 +72,12 @@ mod tests {
         let fragment = FragmentId { source: Source::Table(TableId(0)), number: 7 };
         for _ in 0..5 {
             // Never ended: as if the store had lost that.
-            Mark::begin(&incarnation(1), fragment).await.unwrap();
+            RetryMarker::begin(&incarnation(1), fragment).await.unwrap();
         }
         for dies in 2..=limits::FRAGMENT_DEATHS_MAX {
-            Mark::begin(&incarnation(u64::from(dies)), fragment).await.unwrap();
+            RetryMarker::begin(&incarnation(u64::from(dies)), fragment).await.unwrap();
         }
-        let last = Mark::begin(&incarnation(9), fragment).await;
-        assert!(matches!(last, Err(Error::DeadlyFragment { .. })));
+        let last = RetryMarker::begin(&incarnation(9), fragment).await;
+        assert!(matches!(last, Err(Error::PoisonFragment { .. })));
     }
 }
