@@ -2,13 +2,13 @@
 //! and error codes. Facts go in, decisions come out; there is no I/O and no clock in this crate.
 
 mod decimal;
+pub mod encoding;
 pub mod error;
 pub mod ids;
 pub mod limits;
 mod lz4;
 pub mod manifest;
 pub mod message;
-pub mod narrow;
 pub mod objects;
 pub mod protocol;
 pub mod queues;

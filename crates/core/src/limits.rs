@@ -155,7 +155,7 @@ pub const GATHER_CSV_BYTES_MAX: u64 = 16 << 20;
 /// Fragments that a table has at least, if it has so many chunks: work for many.
 pub const TABLE_FRAGMENTS_MIN: u64 = 64;
 
-/// Bytes of what a client says beside the rows of a fragment: its number, and of each column how it is narrow.
+/// Bytes of what a client says beside the rows of a fragment: its number, and the encoding of each column.
 pub const PUT_METADATA_BYTES_MAX: usize = 1 << 20;
 
 /// Fragments of a table that a client has sent and that are not yet safe.

@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::encoding::Encodings;
 use crate::ids::{FragmentId, QueryId, SessionId, Source, TableId};
 use crate::manifest::{QueryEntry, TableEntry};
 use crate::message::Failure;
-use crate::narrow::Narrowing;
 use crate::tracker::Part;
 
 pub const CODE_HEADER: &str = "caudal-code";
@@ -104,8 +104,8 @@ pub enum StreamCommand {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PutBatch {
     pub number: u32,
-    #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
-    pub narrow: Narrowing,
+    #[serde(default, rename = "narrow", skip_serializing_if = "Encodings::is_empty")]
+    pub encodings: Encodings,
 }
 
 /// The first so many batches of this stream are safe.

@@ -22,10 +22,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::encoding::{self, Encodings};
 use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::limits;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
-use crate::narrow::{self, Narrowing};
 use crate::size::rows_bytes;
 use crate::tracker::Part;
 
@@ -58,8 +58,8 @@ enum Header {
         table: TableId,
         number: u32,
         rows_bytes: u64,
-        #[serde(default, skip_serializing_if = "Narrowing::is_empty")]
-        narrow: Narrowing,
+        #[serde(default, rename = "narrow", skip_serializing_if = "Encodings::is_empty")]
+        encodings: Encodings,
     },
     Part {
         id: FragmentId,
@@ -88,7 +88,7 @@ pub fn encode(message: &Message) -> Result<Bytes, Error> {
     match message {
         Message::Table(TableFragment { table, number, batch }) => {
             let rows = encode_batches(std::slice::from_ref(batch))?;
-            encode_table(*table, *number, &Narrowing::default(), &[rows])
+            encode_table(*table, *number, &Encodings::default(), &[rows])
         }
         Message::Part(FragmentPart { id, part, end, sections }) => {
             let (sections, rows) = encode_sections(sections)?;
@@ -107,8 +107,8 @@ pub fn encode(message: &Message) -> Result<Bytes, Error> {
 pub fn decode(body: Bytes) -> Result<Message, Error> {
     let (header, mut rest) = unframe(body)?;
     Ok(match header {
-        Header::Table { table, number, rows_bytes, narrow } => {
-            let batch = take(&mut rest, rows_bytes).and_then(|rows| widened(rows, &narrow));
+        Header::Table { table, number, rows_bytes, encodings } => {
+            let batch = take(&mut rest, rows_bytes).and_then(|rows| decoded(rows, &encodings));
             let of_fragment = |error| Error::Fragment { table, number, error: Box::new(error) };
             Message::Table(TableFragment { table, number, batch: batch.map_err(of_fragment)? })
         }
@@ -122,20 +122,20 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     })
 }
 
-/// A fragment whose rows are an IPC stream already, narrowed like this, in some pieces.
+/// A fragment whose rows are an IPC stream already, with these encodings, in some pieces.
 pub fn encode_table(
     table: TableId,
     number: u32,
-    narrow: &Narrowing,
+    encodings: &Encodings,
     rows: &[Bytes],
 ) -> Result<Bytes, Error> {
     let rows_bytes = rows.iter().map(|piece| piece.len() as u64).sum();
-    frame(&Header::Table { table, number, rows_bytes, narrow: narrow.clone() }, rows)
+    frame(&Header::Table { table, number, rows_bytes, encodings: encodings.clone() }, rows)
 }
 
-fn widened(rows: Bytes, narrow: &Narrowing) -> Result<RecordBatch, Error> {
-    check_memory(shape(&rows)?.widened_bytes(narrow))?;
-    Ok(narrow::widen(one_batch(rows)?, narrow)?)
+fn decoded(rows: Bytes, encodings: &Encodings) -> Result<RecordBatch, Error> {
+    check_memory(shape(&rows)?.decoded_bytes(encodings))?;
+    Ok(encoding::decode(one_batch(rows)?, encodings)?)
 }
 
 fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
@@ -292,7 +292,7 @@ mod tests {
         let mut rows = encode_batches(&[batch()]).unwrap();
         let first = rows.split_to(100);
         let fragment = TableFragment { table: TableId(3), number: 5, batch: batch() };
-        let passed_on = encode_table(TableId(3), 5, &Narrowing::default(), &[first, rows]).unwrap();
+        let passed_on = encode_table(TableId(3), 5, &Encodings::default(), &[first, rows]).unwrap();
         assert_eq!(passed_on, encode(&Message::Table(fragment)).unwrap());
     }
 
@@ -325,20 +325,20 @@ mod tests {
         assert!(refused > 1000, "only {refused}");
     }
 
-    fn narrowed(batch: RecordBatch) -> Bytes {
-        let (narrowed, narrowing) = narrow::narrow(batch);
-        let rows = encode_batches(&[narrowed]).unwrap();
-        encode_table(TableId(1), 7, &narrowing, &[rows]).unwrap()
+    fn encoded(batch: RecordBatch) -> Bytes {
+        let (encoded, encodings) = encoding::encode(batch);
+        let rows = encode_batches(&[encoded]).unwrap();
+        encode_table(TableId(1), 7, &encodings, &[rows]).unwrap()
     }
 
     #[test]
-    fn narrow_rows_are_wide_again_unless_they_would_be_too_wide() {
-        let decoded = decode(narrowed(batch())).unwrap();
+    fn encoded_rows_are_decoded_unless_they_would_take_too_much_memory() {
+        let decoded = decode(encoded(batch())).unwrap();
         let Message::Table(fragment) = decoded else { panic!("a fragment: {decoded:?}") };
         assert_eq!((fragment.number, fragment.batch), (7, batch()));
         let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 1 << 20]));
         let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
-        let error = decode(narrowed(RecordBatch::try_from_iter(columns).unwrap())).unwrap_err();
+        let error = decode(encoded(RecordBatch::try_from_iter(columns).unwrap())).unwrap_err();
         assert!(error.to_string().contains("356515840 bytes"), "{error}");
     }
 
@@ -354,7 +354,7 @@ mod tests {
         let mut stream = StreamWriter::try_new(vec![], &batch.schema()).unwrap();
         stream.write(&batch).unwrap();
         let stream = stream.into_inner().unwrap().into();
-        let message = encode_table(TableId(1), 7, &Narrowing::default(), &[stream]).unwrap();
+        let message = encode_table(TableId(1), 7, &Encodings::default(), &[stream]).unwrap();
         let decoded = decode(message).unwrap();
         assert!(matches!(decoded, Message::Table(fragment) if fragment.batch.num_rows() == rows));
     }
@@ -379,7 +379,7 @@ mod tests {
     fn damaged_messages_are_refused_or_read_but_do_not_panic() {
         let seeds = std::env::var("CAUDAL_SEEDS").map_or(3000, |seeds| seeds.parse().unwrap());
         let plain = messages().into_iter().map(|message| encode(&message).unwrap());
-        let wholes: Vec<_> = plain.chain([narrowed(batch())]).collect();
+        let wholes: Vec<_> = plain.chain([encoded(batch())]).collect();
         let (mut refused, mut read) = (0, 0);
         for seed in 0..seeds {
             let mut random = fastrand::Rng::with_seed(seed);

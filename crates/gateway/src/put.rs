@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use bytes::Bytes;
-use caudal_core::narrow::Narrowing;
+use caudal_core::encoding::Encodings;
 use caudal_core::protocol::PutBatch;
 use caudal_core::{SessionId, TableId, limits, schema, wire};
 use caudal_failpoint::hit;
@@ -55,20 +55,21 @@ impl TableStream {
     /// Takes one batch; returns when it is safe.
     pub async fn put(
         &self,
-        PutBatch { number, narrow }: PutBatch,
+        PutBatch { number, encodings }: PutBatch,
         encoded: EncodedBatch,
     ) -> Result<(), Error> {
-        let schema = self.schema(&narrow).map_err(|error| self.bad(number, error.to_string()))?;
+        let schema =
+            self.schema(&encodings).map_err(|error| self.bad(number, error.to_string()))?;
         let pieces = ipc_stream(schema, encoded);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
         let _in_hand = wait_for(&self.open.put_memory, rows_bytes).await;
-        let message = wire::encode_table(self.table, number, &narrow, &pieces);
+        let message = wire::encode_table(self.table, number, &encodings, &pieces);
         let message = message.map_err(|error| self.bad(number, error.to_string()))?;
         drop(pieces);
         if message.len() > limits::WIRE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX });
         }
-        let checked = check(&message.slice(message.len() - rows_bytes..), &narrow);
+        let checked = check(&message.slice(message.len() - rows_bytes..), &encodings);
         checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
         match self.open.session.put_encoded(message).await {
@@ -82,9 +83,9 @@ impl TableStream {
 
     /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types
     /// is not passed on.
-    fn schema(&self, narrow: &Narrowing) -> Result<Bytes, wire::Error> {
+    fn schema(&self, encodings: &Encodings) -> Result<Bytes, wire::Error> {
         let plan = self.open.session.plan.table(self.table);
-        Ok(schema::encapsulated(&narrow.schema(&plan.schema)?)?.into())
+        Ok(schema::encapsulated(&encodings.schema(&plan.schema)?)?.into())
     }
 
     fn bad(&self, number: u32, reason: String) -> Error {
@@ -94,7 +95,7 @@ impl TableStream {
 }
 
 /// Why these cannot be the rows of a fragment.
-fn check(rows: &Bytes, narrow: &Narrowing) -> Result<(), String> {
+fn check(rows: &Bytes, encodings: &Encodings) -> Result<(), String> {
     let shape = wire::shape(rows).map_err(|error| error.to_string())?;
     let most = |what: &str, is: u64, max: usize| match is > max as u64 {
         true => Err(format!("{is} {what}, where {max} are the most")),
@@ -103,7 +104,7 @@ fn check(rows: &Bytes, narrow: &Narrowing) -> Result<(), String> {
     if shape.batches != 1 {
         return Err(format!("{} batches instead of one", shape.batches));
     }
-    most("bytes of memory", shape.widened_bytes(narrow), limits::BATCH_MEMORY_BYTES_MAX)?;
+    most("bytes of memory", shape.decoded_bytes(encodings), limits::BATCH_MEMORY_BYTES_MAX)?;
     most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
 }
 
@@ -131,17 +132,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn narrow_rows_are_counted_with_what_they_are_widened_to() {
-        let narrow = |columns: usize| -> Narrowing {
-            let steps = r#"{"steps":{"of":"int64","bits":8,"base":0,"step":1}}"#;
-            serde_json::from_str(&format!("[{}]", vec![steps; columns].join(","))).unwrap()
+    fn encoded_rows_are_counted_with_what_they_are_decoded_to() {
+        let encodings = |columns: usize| -> Encodings {
+            let frame = r#"{"steps":{"of":"int64","bits":8,"base":0,"step":1}}"#;
+            serde_json::from_str(&format!("[{}]", vec![frame; columns].join(","))).unwrap()
         };
         let zeros: ArrayRef = Arc::new(UInt8Array::from(vec![0; 1 << 20]));
         let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let rows = wire::encode_batches(&[batch]).unwrap();
-        assert_eq!(check(&rows, &narrow(10)), Ok(()));
-        let refused = check(&rows, &narrow(20)).unwrap_err();
+        assert_eq!(check(&rows, &encodings(10)), Ok(()));
+        let refused = check(&rows, &encodings(20)).unwrap_err();
         assert!(refused.starts_with("356515840 bytes of memory"), "{refused}");
     }
 

@@ -12,7 +12,7 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, I
 use arrow::ipc::{CompressionType, MessageHeader, root_as_message};
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, FlightDescriptor, SchemaAsIpc};
-use caudal_core::narrow::{Narrowing, narrow};
+use caudal_core::encoding::{self, Encodings};
 use caudal_core::protocol::StreamCommand;
 use serde::Serialize;
 
@@ -36,12 +36,12 @@ fn json(message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(message).expect("messages are plain data")
 }
 
-/// A batch of the schema that was announced for it, narrowed and compressed.
-pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Narrowing), ArrowError> {
+/// A batch of the schema that was announced for it, encoded and compressed.
+pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Encodings), ArrowError> {
     let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = batch.columns().to_vec();
     let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &count)?;
-    let (batch, narrowing) = narrow(batch);
+    let (batch, encodings) = encoding::encode(batch);
     let columns = batch.columns().iter().map(compact).collect();
     let batch = RecordBatch::try_new_with_options(batch.schema(), columns, &count)?;
     let options =
@@ -50,7 +50,7 @@ pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Narro
     let mut context = IpcWriteContext::default();
     let (_, encoded) =
         IpcDataGenerator::default().encode(&batch, &mut dictionaries, &options, &mut context)?;
-    Ok((encoded.into(), narrowing))
+    Ok((encoded.into(), encodings))
 }
 
 /// Texts are views into the file's own bytes, which all columns share: each would send all of them.
@@ -96,7 +96,6 @@ impl Decoder {
 mod tests {
     use arrow::array::{Int64Array, StringViewArray};
     use arrow::datatypes::Field;
-    use caudal_core::narrow::widen;
 
     use super::*;
 
@@ -109,13 +108,13 @@ mod tests {
     fn there_and_back(batch: RecordBatch) -> (RecordBatch, usize) {
         let schema = batch.schema();
         let command = StreamCommand::Attach { session: caudal_core::SessionId("s".into()) };
-        let (sent, narrowing) = rows(batch, &schema).unwrap();
-        let schema = narrowing.schema(&schema).unwrap();
+        let (sent, encodings) = rows(batch, &schema).unwrap();
+        let schema = encodings.schema(&schema).unwrap();
         let mut decoder = Decoder::default();
         assert!(decoder.decode(&table_command(&command, &schema)).unwrap().is_none());
         assert!(decoder.decode(&metadata(&1)).unwrap().is_none());
         let came = decoder.decode(&sent).unwrap().unwrap();
-        (widen(came, &narrowing).unwrap(), sent.data_body.len())
+        (encoding::decode(came, &encodings).unwrap(), sent.data_body.len())
     }
 
     #[test]

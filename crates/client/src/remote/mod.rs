@@ -157,8 +157,8 @@ impl Remote {
             let reason = error.to_string();
             Error::Unfit { table: name.clone(), number, reason }
         };
-        let (encoded, narrow) = flight::rows(batch, schema).map_err(unfit)?;
-        let metadata = serde_json::to_vec(&PutBatch { number, narrow }).expect("plain data");
+        let (encoded, encodings) = flight::rows(batch, schema).map_err(unfit)?;
+        let metadata = serde_json::to_vec(&PutBatch { number, encodings }).expect("plain data");
         let bytes = encoded.data_header.len() + encoded.data_body.len() + metadata.len();
         let bytes_max = limits::WIRE_BYTES_MAX - ENVELOPE_BYTES_MAX;
         if bytes > bytes_max {

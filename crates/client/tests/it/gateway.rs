@@ -17,7 +17,7 @@ use caudal_core::protocol::{
     OpenRequest, PutAck, PutBatch, ResultAck, ResultItem, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
-use caudal_core::{QueryId, SessionId, TableId, narrow};
+use caudal_core::{QueryId, SessionId, TableId, encoding};
 use futures::Stream;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -171,12 +171,12 @@ impl Service {
                 }
             };
             let put: PutBatch = serde_json::from_slice(&message.app_metadata).unwrap();
-            let narrowed = Arc::new(put.narrow.schema(&schema).unwrap());
-            let batch = flight_data_to_arrow_batch(&message, narrowed, &Default::default());
+            let encoded = Arc::new(put.encodings.schema(&schema).unwrap());
+            let batch = flight_data_to_arrow_batch(&message, encoded, &Default::default());
             received += 1;
             {
                 let mut state = self.cluster.state();
-                let batch = narrow::widen(batch.unwrap(), &put.narrow).unwrap();
+                let batch = encoding::decode(batch.unwrap(), &put.encodings).unwrap();
                 state.fragments.entry((table.0, put.number)).or_insert((0, batch)).0 += 1;
                 state.unacked_max = state.unacked_max.max((received - acked) as usize);
             }

@@ -5,8 +5,8 @@ use arrow::ipc::{CompressionType, root_as_message};
 use bytes::Bytes;
 
 use super::{Error, take};
+use crate::encoding::Encodings;
 use crate::lz4;
-use crate::narrow::Narrowing;
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
@@ -19,9 +19,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The memory that its rows take, narrow ones and what they are widened to.
-    pub fn widened_bytes(&self, narrow: &Narrowing) -> u64 {
-        self.memory_bytes.saturating_add(narrow.wide_bytes(self.rows))
+    /// The memory that its rows take, encoded ones and what they are decoded to.
+    pub fn decoded_bytes(&self, encodings: &Encodings) -> u64 {
+        self.memory_bytes.saturating_add(encodings.decoded_bytes(self.rows))
     }
 }
 

@@ -14,8 +14,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use caudal_broker::{Broker, MemoryBroker};
+use caudal_core::encoding::Encodings;
 use caudal_core::manifest::{QueryEntry, TableEntry};
-use caudal_core::narrow::Narrowing;
 use caudal_core::protocol::{
     CODE_HEADER, OpenReply, OpenRequest, PutBatch, ResultItem, SessionRequest, StreamCommand,
 };
@@ -319,7 +319,9 @@ pub fn put_messages(
     messages[0].flight_descriptor = Some(descriptor);
     for (message, number) in messages[1..].iter_mut().zip(numbers) {
         message.app_metadata =
-            serde_json::to_vec(&PutBatch { number, narrow: Narrowing::default() }).unwrap().into();
+            serde_json::to_vec(&PutBatch { number, encodings: Encodings::default() })
+                .unwrap()
+                .into();
     }
     messages
 }

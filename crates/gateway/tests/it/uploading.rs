@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow_flight::FlightData;
 use arrow_flight::utils::batches_to_flight_data;
-use caudal_core::narrow::narrow;
+use caudal_core::encoding::encode;
 use caudal_core::protocol::{EndRequest, PutAck, PutBatch, Status as SessionStatus};
 use caudal_core::{Message, QueryId, Queues, SessionId, ShardId, Source, TableId, limits};
 use futures::channel::mpsc;
@@ -57,15 +57,15 @@ async fn batches_are_acknowledged_in_order_and_reach_their_queue() {
 }
 
 #[tokio::test]
-async fn narrow_batches_reach_whoever_takes_them_as_they_were() {
+async fn encoded_batches_arrive_as_they_were() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
     let batch = numbers(70_000..70_200);
-    let (narrowed, narrow) = narrow(batch.clone());
-    assert!(!narrow.is_empty());
+    let (encoded, encodings) = encode(batch.clone());
+    assert!(!encodings.is_empty());
     let mut messages = put_messages(&session, 0, vec![(0, batch.clone())]);
-    let mut sent = batches_to_flight_data(&narrowed.schema(), vec![narrowed]).unwrap();
-    let put_batch = PutBatch { number: 0, narrow };
+    let mut sent = batches_to_flight_data(&encoded.schema(), vec![encoded]).unwrap();
+    let put_batch = PutBatch { number: 0, encodings };
     messages[1] = sent.remove(1).with_app_metadata(serde_json::to_vec(&put_batch).unwrap());
     put(&client, messages).await.1.unwrap();
     let taken = cluster.take_all(&Queues { session }.map()).await;

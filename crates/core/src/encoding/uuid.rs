@@ -12,24 +12,23 @@ use uuid::fmt::Hyphenated;
 const BYTES: usize = 16;
 const TEXT_BYTES: usize = Hyphenated::LENGTH;
 
-pub const NARROW: DataType = DataType::FixedSizeBinary(BYTES as i32);
+pub const ENCODED: DataType = DataType::FixedSizeBinary(BYTES as i32);
 /// The text and the view of it.
-pub const WIDE_BYTES: u64 = (TEXT_BYTES + size_of::<u128>()) as u64;
+pub const DECODED_BYTES: u64 = (TEXT_BYTES + size_of::<u128>()) as u64;
 
 /// If there are some, and all of them are UUIDs.
-pub fn narrow(column: &ArrayRef) -> Option<ArrayRef> {
+pub fn encode(column: &ArrayRef) -> Option<ArrayRef> {
     let texts = column.as_string_view();
     texts.iter().flatten().next().and_then(parse)?;
     let mut bytes = MutableBuffer::with_capacity(texts.len() * BYTES);
     for text in texts {
         bytes.extend_from_slice(&text.map_or(Some([0; BYTES]), parse)?);
     }
-    let narrowed =
-        FixedSizeBinaryArray::try_new(BYTES as i32, bytes.into(), texts.nulls().cloned());
-    Some(Arc::new(narrowed.ok()?))
+    let encoded = FixedSizeBinaryArray::try_new(BYTES as i32, bytes.into(), texts.nulls().cloned());
+    Some(Arc::new(encoded.ok()?))
 }
 
-pub fn widen(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub fn decode(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let uuids = column.as_fixed_size_binary();
     let mut texts = Vec::with_capacity((uuids.len() - uuids.null_count()) * TEXT_BYTES);
     let (bytes, _) = uuids.value_data().as_chunks();

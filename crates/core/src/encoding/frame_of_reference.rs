@@ -1,4 +1,4 @@
-//! Numbers as how many steps each is above the least of its column.
+//! Frame of reference: a number as how many steps it is above the least of its column.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 
 /// The number is `base` + `step` × what is sent, where every integer of 64 bits wraps around.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Steps {
+pub struct FrameOfReference {
     pub of: Number,
     pub bits: Bits,
     pub base: i64,
     pub step: i64,
 }
 
-/// Which type a column has when it is wide.
+/// The type of a column once it is decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Number {
@@ -58,7 +58,7 @@ const DIVISORS: [u32; 3] = [1, 10, 100];
 /// Added to a float it leaves an integer in the last bits. Not of a large one: that is not had back.
 const ROUNDS: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 
-pub fn narrow(column: &ArrayRef) -> Option<(Steps, ArrayRef)> {
+pub fn encode(column: &ArrayRef) -> Option<(FrameOfReference, ArrayRef)> {
     let (of, values) = integers(column)?;
     let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
     let (least, most) = bounds(&values, nulls.as_ref());
@@ -69,17 +69,17 @@ pub fn narrow(column: &ArrayRef) -> Option<(Steps, ArrayRef)> {
         _ => 1,
     };
     let bits = Bits::that_hold(above / step).filter(|bits| of.is_wider_than(*bits))?;
-    let narrowed: ArrayRef = match bits {
+    let encoded: ArrayRef = match bits {
         Bits::B8 => Arc::new(sent::<UInt8Type>(&values, nulls, least, step, |s| s as u8)),
         Bits::B16 => Arc::new(sent::<UInt16Type>(&values, nulls, least, step, |s| s as u16)),
         Bits::B32 => Arc::new(sent::<UInt32Type>(&values, nulls, least, step, |s| s as u32)),
     };
-    Some((Steps { of, bits, base: least, step }, narrowed))
+    Some((FrameOfReference { of, bits, base: least, step }, encoded))
 }
 
-impl Steps {
+impl FrameOfReference {
     /// Of a column of the right type.
-    pub fn widen(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    pub fn decode(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         let (values, nulls) = (self.integers(column), column.nulls().cloned());
         Ok(match self.of {
             Number::Int64 => Arc::new(PrimitiveArray::<Int64Type>::try_new(values.into(), nulls)?),
@@ -100,11 +100,11 @@ impl Steps {
     }
 
     fn integers(&self, column: &ArrayRef) -> Vec<i64> {
-        let wide = |steps: i64| steps.wrapping_mul(self.step).wrapping_add(self.base);
+        let number = |steps: i64| steps.wrapping_mul(self.step).wrapping_add(self.base);
         match self.bits {
-            Bits::B8 => values::<UInt8Type>(column).iter().map(|s| wide((*s).into())).collect(),
-            Bits::B16 => values::<UInt16Type>(column).iter().map(|s| wide((*s).into())).collect(),
-            Bits::B32 => values::<UInt32Type>(column).iter().map(|s| wide((*s).into())).collect(),
+            Bits::B8 => values::<UInt8Type>(column).iter().map(|s| number((*s).into())).collect(),
+            Bits::B16 => values::<UInt16Type>(column).iter().map(|s| number((*s).into())).collect(),
+            Bits::B32 => values::<UInt32Type>(column).iter().map(|s| number((*s).into())).collect(),
         }
     }
 }
