@@ -29,6 +29,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_core::{Message, Queues, limits, wire};
+use caudal_runtime::failpoint;
 use lapin::options::{
     BasicConsumeOptions, BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions,
 };
@@ -180,7 +181,7 @@ async fn publish(channel: Channel, to: &Destination, body: &Bytes) -> Result<Con
         properties,
     );
     let confirm = sending.await?;
-    caudal_failpoint::hit("publish.sent");
+    failpoint::hit("publish.sent");
     Ok(confirm.await?)
 }
 

@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{StageId, limits};
-use caudal_failpoint::knob;
+use caudal_runtime::failpoint::knob;
 use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use caudal_core::{FragmentPart, Offer, Section, ShardId, Source, StageId, Tracker, limits};
-use caudal_failpoint::{knob, mutant};
 use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
+use caudal_runtime::failpoint::{knob, mutant};
 use datafusion::error::DataFusionError;
 use datafusion::physical_plan::ExecutionPlan;
 

@@ -12,9 +12,9 @@ use caudal_broker::SessionEvent;
 use caudal_core::manifest::Manifest;
 use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_core::{Objects, SessionId, limits, schema};
-use caudal_failpoint::hit;
 use caudal_journal::Created;
 use caudal_planner::SessionPlan;
+use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
 use sha2::{Digest, Sha256};
 

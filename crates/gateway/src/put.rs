@@ -8,7 +8,7 @@ use bytes::Bytes;
 use caudal_core::encoding::Encodings;
 use caudal_core::protocol::PutBatch;
 use caudal_core::{SessionId, TableId, limits, schema, wire};
-use caudal_failpoint::hit;
+use caudal_runtime::failpoint::hit;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::open_sessions::OpenSession;

@@ -10,7 +10,7 @@ use arrow::datatypes::SchemaRef;
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
 use caudal_core::protocol::{ResultItem, ResultWhat};
 use caudal_core::{FragmentPart, Message, QueryId, SessionId};
-use caudal_failpoint::hit;
+use caudal_runtime::failpoint::hit;
 use tracing::info;
 
 use crate::open_sessions::OpenSession;

@@ -8,8 +8,9 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind};
 use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
-use caudal_failpoint::knob;
 use caudal_planner::SessionPlan;
+use caudal_runtime::failpoint;
+use caudal_runtime::failpoint::knob;
 
 /// An open session.
 pub struct Session {
@@ -44,11 +45,11 @@ impl Session {
         for (queue, kind) in self.all_queues(threads) {
             self.broker.declare(&queue, kind).await?;
         }
-        caudal_failpoint::hit("open.queues");
+        failpoint::hit("open.queues");
         for shard in self.plan.shard_ids() {
             self.broker.send(&self.queues.shard(shard), Message::Baton).await?;
         }
-        caudal_failpoint::hit("open.batons");
+        failpoint::hit("open.batons");
         Ok(())
     }
 
@@ -99,7 +100,7 @@ impl Session {
         let results = self.plan.results_reading(table).into_iter().map(|id| self.queues.result(id));
         for queue in shards.chain(results) {
             self.broker.send(&queue, Message::End { source, count }).await?;
-            caudal_failpoint::hit("end.half");
+            failpoint::hit("end.half");
         }
         Ok(())
     }

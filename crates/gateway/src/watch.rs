@@ -11,6 +11,7 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use caudal_core::limits;
+use caudal_runtime::failpoint;
 use caudal_runtime::time::Instant;
 
 pub struct Watch<K, V> {
@@ -33,7 +34,7 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
     /// Takes note of a look; says for how long the value has been watched unchanged. `now` is a time
     /// before the look: what changes after it is seen next time.
     pub fn observe(&mut self, key: K, value: V, now: Instant) -> Duration {
-        let gap_max = match caudal_failpoint::mutant("old_lease") {
+        let gap_max = match failpoint::mutant("old_lease") {
             false => Duration::from_millis(limits::WATCH_GAP_MS_MAX),
             true => Duration::MAX,
         };

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
+use caudal_runtime::failpoint;
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::error::Error;
@@ -110,7 +111,7 @@ impl Journal {
         let object = seal(&Header::Entry(self.origin(self.base)), &[body]);
         let size = self.size.with_entry(object.len() as u64);
         self.create(object, self.base, size).await?;
-        caudal_failpoint::hit("journal.written");
+        failpoint::hit("journal.written");
         Ok(())
     }
 
@@ -119,7 +120,7 @@ impl Journal {
         let object = seal(&Header::Snapshot(self.origin(self.next)), &[body]);
         let size = Size::of_snapshot(object.len() as u64);
         self.create(object, self.next, size).await?;
-        caudal_failpoint::hit("journal.snapshot_written");
+        failpoint::hit("journal.snapshot_written");
         Ok(())
     }
 
@@ -129,7 +130,7 @@ impl Journal {
         let mut compacting = stream::iter(self.compacted..self.base)
             .map(|number| (number, record::name(&self.folder, number)))
             .map(async |(number, name)| {
-                if caudal_failpoint::mutant("compaction_frees") {
+                if failpoint::mutant("compaction_frees") {
                     return store.delete(&name).await.map(|()| number);
                 }
                 store.put(&name, record::placeholder()).await.map(|()| number)
@@ -137,7 +138,7 @@ impl Journal {
             .buffered(limits::JOURNAL_COMPACTIONS_AT_ONCE);
         while let Some(number) = compacting.try_next().await? {
             self.compacted = number + 1;
-            caudal_failpoint::hit("journal.folding");
+            failpoint::hit("journal.folding");
         }
         Ok(())
     }
@@ -152,8 +153,8 @@ impl Journal {
         check_size(&name, object.len() as u64, limits::JOURNAL_RECORD_BYTES_MAX as u64)?;
         check_size(&name, size.bytes(), self.bytes_max)?;
 
-        caudal_failpoint::hit("journal.before_write");
-        let created = match caudal_failpoint::mutant("no_fence") {
+        failpoint::hit("journal.before_write");
+        let created = match failpoint::mutant("no_fence") {
             false => self.store.create(&name, object.clone()).await?,
             true => self.store.put(&name, object.clone()).await.map(|()| Created::New)?,
         };

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
-use caudal_failpoint::knob;
+use caudal_runtime::failpoint;
+use caudal_runtime::failpoint::knob;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -108,14 +109,14 @@ impl OutputWriter {
             seal(&Commit::Objects { attempt: self.attempt, count: self.written }, &[])
         };
 
-        caudal_failpoint::hit("outputs.before_commit");
+        failpoint::hit("outputs.before_commit");
         let name = commit_name(&self.folder);
         let object = match self.store.create(&name, object.clone()).await? {
             Created::New => object,
-            Created::Exists if caudal_failpoint::mutant("output_uncommitted") => object,
+            Created::Exists if failpoint::mutant("output_uncommitted") => object,
             Created::Exists => self.store.get(&name).await?.ok_or_else(|| Error::gone(&name))?,
         };
-        caudal_failpoint::hit("outputs.committed");
+        failpoint::hit("outputs.committed");
         Committed::read_commit(self.store, self.folder, &object)
     }
 

@@ -25,7 +25,7 @@ mod ids;
 mod process;
 mod transport;
 
-use caudal_failpoint as failpoint;
+use caudal_runtime::failpoint;
 
 pub use error::Error;
 pub use ids::{NodeId, Process};

@@ -5,11 +5,14 @@
 //! nobody has anything to do ([`simulated`]), and tasks that belong to a node, which can be frozen or
 //! lost with all of them at any await point ([`Scope`]).
 //!
+//! [`failpoint`] has the seams that tests use: points at which a process is ended, mutants, and bounds made small.
+//!
 //! Randomness needs nothing of the kind: `fastrand`'s functions draw from a generator of their
 //! thread, which a simulation seeds. `clippy.toml` bans what goes past any of the three.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
 
+pub mod failpoint;
 mod level;
 #[cfg(debug_assertions)]
 mod scope;

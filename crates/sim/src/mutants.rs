@@ -1,7 +1,7 @@
 //! Deliberate defects: what the simulation has to find, or it would find nothing.
 
 pub struct Mutant {
-    /// As in `caudal_failpoint::mutant`.
+    /// As in `caudal_runtime::failpoint::mutant`.
     pub name: &'static str,
     pub what: &'static str,
     /// Within so many seeds it is found.

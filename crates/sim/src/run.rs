@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use caudal_core::limits;
-use caudal_failpoint::simulated::{set_knobs, set_mutant};
+use caudal_runtime::failpoint::simulated::{set_knobs, set_mutant};
 use caudal_runtime::time::{sleep, timeout};
 use caudal_runtime::{Scope, simulated};
 

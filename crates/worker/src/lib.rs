@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use caudal_broker::Broker;
 use caudal_core::{Attempt, Failure, Message, QueryId, Queues};
 use caudal_engine::Engine;
+use caudal_runtime::failpoint;
 use caudal_runtime::{Level, task};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
@@ -89,7 +90,7 @@ impl Worker {
     }
 
     fn new_attempt(&self) -> Attempt {
-        if caudal_failpoint::mutant("attempts_mixed") {
+        if failpoint::mutant("attempts_mixed") {
             return Attempt(0);
         }
         Attempt(fastrand::u64(..))

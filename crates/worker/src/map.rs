@@ -3,7 +3,7 @@
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Message, Section, Source, TableFragment};
 use caudal_engine::MapOutput;
-use caudal_failpoint as failpoint;
+use caudal_runtime::failpoint;
 use futures::future::try_join_all;
 use tracing::info;
 

@@ -4,7 +4,8 @@ use arrow::array::RecordBatch;
 use caudal_core::size::rows_bytes;
 use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
 use caudal_engine::compact;
-use caudal_failpoint::knob;
+use caudal_runtime::failpoint;
+use caudal_runtime::failpoint::knob;
 use futures::future::try_join_all;
 
 use crate::{Error, Worker};
@@ -23,7 +24,7 @@ impl Sender<'_> {
         let sends = self.messages(parts).into_iter().map(|message| async move {
             self.worker.broker.send(queue, message).await?;
             if is_divided {
-                caudal_failpoint::hit("part.confirmed");
+                failpoint::hit("part.confirmed");
             }
             Ok::<_, Error>(())
         });

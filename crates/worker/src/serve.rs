@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use caudal_broker::{Consumer, QueueKind};
 use caudal_core::{Coded, Failure, ShardId, limits};
+use caudal_runtime::failpoint;
 use tracing::{info, warn};
 
 use crate::durable::{Durable, SessionState};
@@ -19,7 +20,7 @@ pub enum Role {
 
 impl Role {
     async fn subscribe(self, worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
-        if caudal_failpoint::mutant("workers_declare") {
+        if failpoint::mutant("workers_declare") {
             self.declare(worker).await?;
         }
         match self {

@@ -11,6 +11,7 @@ use arrow_flight::Action;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use caudal_core::limits;
 use caudal_runtime::Level;
+use caudal_runtime::failpoint;
 use caudal_runtime::time::{Instant, now, since, sleep, sleep_until};
 use serde::Serialize;
 use tokio::sync::Mutex;
@@ -121,7 +122,7 @@ impl Gateways {
                 }
                 Err(status) => self.fail(&link, status).await?,
             }
-            if name == "end" && caudal_failpoint::mutant("end_once") {
+            if name == "end" && failpoint::mutant("end_once") {
                 return Ok(Reply { address: link.address, body: vec![] });
             }
         }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use caudal_runtime::failpoint;
 
 use self::part::Part;
 use self::settled::Settled;
@@ -141,14 +142,14 @@ impl Root {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Created::Exists,
             Err(error) => return Err(error),
         };
-        caudal_failpoint::hit("store.named");
+        failpoint::hit("store.named");
         self.settle_around(path)?;
         Ok(created)
     }
 
     fn put(&self, path: &Path, body: &[u8]) -> io::Result<()> {
         self.name_part(path, body, |part, path| fs::rename(part, path))?;
-        caudal_failpoint::hit("store.named");
+        failpoint::hit("store.named");
         self.settle_around(path)?;
         Ok(())
     }
@@ -239,7 +240,7 @@ impl Root {
             Err(error) if is_absence(&error) => return Ok(()),
             moved => moved?,
         }
-        caudal_failpoint::hit("store.trashed");
+        failpoint::hit("store.trashed");
         self.settled.forget(path);
         self.settle_around(path)?;
         remove_trash(&trash);

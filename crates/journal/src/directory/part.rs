@@ -7,6 +7,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use caudal_runtime::failpoint;
+
 /// A synced body. What it has not become when it is dropped is removed.
 pub(super) struct Part {
     pub path: PathBuf,
@@ -23,7 +25,7 @@ impl Part {
         part._locked.lock()?;
         part._locked.write_all(body)?;
         part._locked.sync_all()?;
-        caudal_failpoint::hit("store.part_written");
+        failpoint::hit("store.part_written");
         Ok(part)
     }
 }

@@ -145,7 +145,7 @@ async fn whatever_is_said_early_is_part_of_the_answer() {
         ("SELECT k FROM t GROUP BY k HAVING min(f) < 0", false),
         ("SELECT f FROM t GROUP BY f HAVING count(*) > 2", false),
     ];
-    caudal_failpoint::simulated::set_knobs([
+    caudal_runtime::failpoint::simulated::set_knobs([
         ("early_rows_min", 1..=3),
         ("merge_rows_min", 1..=40),
         ("output_fragment_rows", 1..=30),

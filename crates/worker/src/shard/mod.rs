@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{Message, ShardId, limits};
-use caudal_failpoint as failpoint;
+use caudal_runtime::failpoint;
 use caudal_runtime::time;
 use futures::FutureExt;
 
