@@ -8,9 +8,9 @@ use std::time::Duration;
 use caudal_broker::SessionEvent;
 use caudal_core::manifest::Tombstone;
 use caudal_core::{Objects, Queues, SessionId, limits};
-use caudal_journal::Created;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
+use caudal_store::Created;
 use tracing::{info, warn};
 
 use crate::tokens::Owner;

@@ -56,7 +56,7 @@ pub enum Error {
     #[error(transparent)]
     Broker(#[from] caudal_broker::Error),
     #[error(transparent)]
-    Store(#[from] caudal_journal::StoreError),
+    Store(#[from] caudal_store::StoreError),
 }
 
 impl Coded for Error {

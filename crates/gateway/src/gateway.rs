@@ -10,10 +10,10 @@ use caudal_core::manifest::{Claim, Manifest, Tombstone};
 use caudal_core::objects::SESSIONS;
 use caudal_core::protocol::{SessionEntry, SessionsReply};
 use caudal_core::{Objects, QueryId, SessionId, TableId};
-use caudal_journal::Store;
 use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
 use caudal_runtime::time::wall_ms;
 use caudal_runtime::{Level, task};
+use caudal_store::Store;
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};

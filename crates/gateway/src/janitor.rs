@@ -148,7 +148,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_of_a_session_that_ended_elsewhere_stays_in_memory() {
         let broker = Arc::new(Arc::new(MemoryBroker::default()));
-        let store = caudal_journal::open("memory:").unwrap();
+        let store = caudal_store::open("memory:").unwrap();
         let gateway = |name: &str| {
             let settings = Settings::new(name, "127.0.0.1:0".parse().unwrap());
             Arc::new(Gateway::new(settings, broker.clone(), Arc::clone(&store)))

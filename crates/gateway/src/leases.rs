@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use caudal_core::{Objects, manifest};
-use caudal_journal::{Created, Store};
+use caudal_store::{Created, Store};
 
 use crate::{Error, records};
 

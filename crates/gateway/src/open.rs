@@ -12,10 +12,10 @@ use caudal_broker::SessionEvent;
 use caudal_core::manifest::Manifest;
 use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_core::{Objects, SessionId, limits, schema};
-use caudal_journal::Created;
 use caudal_planner::SessionPlan;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
+use caudal_store::Created;
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, over, plan};

@@ -1,7 +1,7 @@
 //! What gateways write into the store and read from it: JSON.
 
 use bytes::Bytes;
-use caudal_journal::Store;
+use caudal_store::Store;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

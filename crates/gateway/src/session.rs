@@ -9,8 +9,7 @@ use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind};
 use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
 use caudal_planner::SessionPlan;
-use caudal_runtime::failpoint;
-use caudal_runtime::failpoint::knob;
+use caudal_runtime::failpoint::{self, knob};
 
 /// An open session.
 pub struct Session {

@@ -5,7 +5,7 @@
 
 use caudal_core::objects::{SLOTS, slot};
 use caudal_core::{Objects, SessionId};
-use caudal_journal::{Created, Store};
+use caudal_store::{Created, Store};
 use futures::future::try_join_all;
 
 use crate::Error;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_core::limits;
-use caudal_journal::{Created, Store, StoreError};
 use caudal_runtime::time::sleep;
+use caudal_store::{Created, Store, StoreError};
 use tokio::sync::oneshot;
 
 use crate::faults::Fault;

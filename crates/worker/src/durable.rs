@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use caudal_core::manifest::{Manifest, Tombstone};
 use caudal_core::{Failure, Objects, limits};
-use caudal_journal::{Store, StoreError};
 use caudal_runtime::time::{sleep, wall_ms};
+use caudal_store::{Store, StoreError};
 use tracing::error;
 
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! Why a worker stopped serving a session.
 
 use caudal_core::{Code, Coded, FragmentId, ShardId, wire};
-use caudal_journal::StoreError;
+use caudal_store::StoreError;
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -10,7 +10,7 @@ pub enum Error {
     #[error(transparent)]
     Broker(#[from] caudal_broker::Error),
     #[error(transparent)]
-    Journal(#[from] caudal_journal::Error),
+    Journal(#[from] caudal_store::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("what a shard wrote down cannot be read: {0}")]
@@ -41,7 +41,7 @@ impl Error {
         match self {
             Error::Broker(error) => error.is_retryable(),
             Error::Journal(error) => {
-                use caudal_journal::Error::{Compacted, Fenced};
+                use caudal_store::Error::{Compacted, Fenced};
                 matches!(error, Fenced { .. } | Compacted { .. })
             }
             Error::Superseded { .. } => true,
@@ -88,7 +88,7 @@ impl Coded for Error {
         match self {
             Error::Broker(error) => error.is_retryable() || self.is_queue_gone(),
             // An object that is gone goes with its session, which will be seen to be over.
-            Error::Journal(caudal_journal::Error::Gone { .. }) => true,
+            Error::Journal(caudal_store::Error::Gone { .. }) => true,
             Error::Journal(error) => error.is_retryable(),
             Error::Store(error) => error.is_retryable(),
             Error::QueueGone | Error::NoQueueYet | Error::Superseded { .. } => true,

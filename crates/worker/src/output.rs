@@ -4,8 +4,7 @@ use arrow::array::RecordBatch;
 use caudal_core::size::rows_bytes;
 use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
 use caudal_engine::compact;
-use caudal_runtime::failpoint;
-use caudal_runtime::failpoint::knob;
+use caudal_runtime::failpoint::{self, knob};
 use futures::future::try_join_all;
 
 use crate::{Error, Worker};

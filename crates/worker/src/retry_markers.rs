@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use caudal_core::{FragmentId, limits};
-use caudal_journal::Created;
+use caudal_store::Created;
 
 use crate::Error;
 use crate::durable::Durable;
@@ -48,7 +48,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_markers_of_others_are_deaths() {
-        let store = caudal_journal::open("memory:").unwrap();
+        let store = caudal_store::open("memory:").unwrap();
         let session = SessionId("s".to_string());
         let manifest = Arc::new(Manifest {
             session: session.clone(),

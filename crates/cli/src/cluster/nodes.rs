@@ -7,10 +7,10 @@ use std::thread;
 use caudal_broker::Broker;
 use caudal_broker::rabbitmq::{self, RabbitBroker};
 use caudal_core::Coded;
-use caudal_journal::Store;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::health::HealthResponder;
 use caudal_runtime::Level;
+use caudal_store::Store;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -84,7 +84,7 @@ pub fn take_any_place(
 }
 
 pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {
-    let store = caudal_journal::open(&args.store)
+    let store = caudal_store::open(&args.store)
         .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
     let mut settings = rabbitmq::Settings::new(&args.broker);
     settings.queue_type = match args.queue_type {

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use caudal_broker::{Broker, MemoryBroker};
 use caudal_gateway::{Owner, Settings, serve};
-use caudal_journal::Store;
+use caudal_store::Store;
 use caudal_worker::node::Node;
 use tokio::runtime::Runtime;
 
@@ -32,7 +32,7 @@ impl SmallCluster {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
         let broker: Arc<dyn Broker> = Arc::new(Arc::new(MemoryBroker::default()));
-        let store = caudal_journal::open("memory:").unwrap();
+        let store = caudal_store::open("memory:").unwrap();
         let (bound, addresses) = mpsc::channel();
         for name in ["gateway-1", "gateway-2"] {
             let mut settings = Settings::new(name, SocketAddr::from(([127, 0, 0, 1], 0)));

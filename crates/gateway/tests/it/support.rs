@@ -21,7 +21,7 @@ use caudal_core::protocol::{
 };
 use caudal_core::{Message, SessionId, schema};
 use caudal_gateway::{Error, Settings, serve};
-use caudal_journal::Store;
+use caudal_store::Store;
 use futures::StreamExt;
 use futures::channel::mpsc;
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn new() -> Self {
-        Self { broker: Arc::default(), store: caudal_journal::open("memory:").unwrap() }
+        Self { broker: Arc::default(), store: caudal_store::open("memory:").unwrap() }
     }
 
     pub async fn gateway(&self) -> Node {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_journal::{Created, Store, StoreError};
+use caudal_store::{Created, Store, StoreError};
 
 /// How an object is created in the store that it is given.
 #[async_trait]

@@ -17,8 +17,8 @@ use caudal_broker::MemoryBroker;
 use caudal_client::{Event, Progress};
 use caudal_core::{Queues, SessionId, ShardId, TableFragment, TableId};
 use caudal_gateway::Session;
-use caudal_journal::{Created, Store, StoreError};
 use caudal_local::{Error, InProcess};
+use caudal_store::{Created, Store, StoreError};
 use tokio::sync::Notify;
 
 use crate::around::{Creating, around};
@@ -68,7 +68,7 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     let sql = [format!("SELECT k FROM t GROUP BY k HAVING count(*) >= {HOT_ROWS}")];
     let plan = Run::new(&tables, &sql, 1).plan().await.unwrap();
     assert!(plan.stage(plan.root(0.into()).unwrap()).early.is_some(), "planned to answer early");
-    let mut store = caudal_journal::open("memory:").unwrap();
+    let mut store = caudal_store::open("memory:").unwrap();
     if !fenced {
         store = around(&store, Arc::new(Unfenced));
     }

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_broker::MemoryBroker;
 use caudal_core::{SessionId, limits};
-use caudal_journal::{Created, Store, StoreError};
 use caudal_oracle::compare;
+use caudal_store::{Created, Store, StoreError};
 
 use crate::around::{Creating, around};
 use crate::harness::{Run, Table, plain, schema};
@@ -25,7 +25,7 @@ const FAILS_EVERY: u32 = 4;
 #[tokio::test]
 async fn a_worker_waits_for_queues_that_are_not_made_yet() {
     let tables = [numbers()];
-    let cluster = cluster("early", &tables, caudal_journal::open("memory:").unwrap()).await;
+    let cluster = cluster("early", &tables, caudal_store::open("memory:").unwrap()).await;
     cluster.write_manifest().await;
     let _worker = cluster.start_on(0, Arc::clone(&cluster.store));
     // The gateway is slow, or another one goes on from here: longer than a worker tries what fails.
@@ -38,7 +38,7 @@ async fn a_worker_waits_for_queues_that_are_not_made_yet() {
 async fn failures_with_successes_between_them_do_not_add_up() {
     let tables = [numbers()];
     let fitful = Arc::new(Fitful::default());
-    let store = around(&caudal_journal::open("memory:").unwrap(), Arc::clone(&fitful) as _);
+    let store = around(&caudal_store::open("memory:").unwrap(), Arc::clone(&fitful) as _);
     let cluster = cluster("fitful", &tables, store).await;
     let session = cluster.open().await;
     let _worker = cluster.start_on(0, Arc::clone(&cluster.store));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_journal::{Created, Store, StoreError};
+use caudal_store::{Created, Store, StoreError};
 
 pub struct SlowStore(pub Arc<dyn Store>);
 

@@ -14,11 +14,11 @@ use caudal_core::manifest::Manifest;
 use caudal_core::{Objects, Queues, SessionId};
 use caudal_engine::Engine;
 use caudal_gateway::Session;
-use caudal_journal::Store;
 use caudal_local::{Error, InProcess};
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
+use caudal_store::Store;
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
@@ -87,7 +87,7 @@ impl Cluster {
         Self {
             plan,
             broker: Arc::new(MemoryBroker::with_faults(faults, seed)),
-            store: Arc::new(SlowStore(caudal_journal::open("memory:").unwrap())),
+            store: Arc::new(SlowStore(caudal_store::open("memory:").unwrap())),
             counts: Arc::clone(counts),
             id: SessionId(format!("takeover-{seed}")),
         }

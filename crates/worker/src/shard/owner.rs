@@ -6,9 +6,9 @@ use std::sync::Arc;
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
 use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits, wire};
 use caudal_engine::{Shard, Taken};
-use caudal_journal::{Committed, Journal, Loader, Record as LogRecord, committed};
 use caudal_runtime::failpoint;
 use caudal_runtime::task;
+use caudal_store::{Committed, Journal, Loader, Record as LogRecord, committed};
 use tokio::task::JoinSet;
 use tracing::info;
 

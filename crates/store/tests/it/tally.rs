@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_journal::{Error, Journal, Loader, Record, Store};
+use caudal_store::{Error, Journal, Loader, Record, Store};
 
 pub const FOLDER: &str = "sessions/test/shards/0";
 pub const BYTES_MAX: u64 = 1 << 20;

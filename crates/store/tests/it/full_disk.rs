@@ -5,7 +5,7 @@ use std::process::Command;
 
 use bytes::Bytes;
 use caudal_core::Coded;
-use caudal_journal::{Created, Directory, Store, StoreError};
+use caudal_store::{Created, Directory, Store, StoreError};
 
 use crate::child::skip;
 

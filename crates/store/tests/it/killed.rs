@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use caudal_core::limits;
-use caudal_journal::{Directory, OutputWriter, Store, committed};
+use caudal_store::{Directory, OutputWriter, Store, committed};
 
 use crate::child;
 use crate::tally::{FOLDER, Tally};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_journal::{Created, Store, StoreError};
+use caudal_store::{Created, Store, StoreError};
 
 pub struct MapStore {
     objects: Mutex<BTreeMap<String, Bytes>>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use caudal_journal::{Error, Store};
+use caudal_store::{Error, Store};
 use futures::executor::block_on;
 
 use crate::faulty_store::{Fault, FaultyStore};
@@ -116,7 +116,7 @@ fn compaction_goes_on_where_the_last_owner_knows_it_was() {
     });
     let store = FaultyStore::new(Arc::clone(&map) as _);
     let mut loader = block_on(async {
-        caudal_journal::Loader::open(Arc::clone(&store) as _, FOLDER, BYTES_MAX).await.unwrap()
+        caudal_store::Loader::open(Arc::clone(&store) as _, FOLDER, BYTES_MAX).await.unwrap()
     });
     block_on(async { while loader.next().await.unwrap().is_some() {} });
     let before = store.operations();

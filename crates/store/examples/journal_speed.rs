@@ -1,4 +1,4 @@
-//! How fast a journal is on a store: `cargo run -p caudal-journal --example journal_speed -- STORE`.
+//! How fast a journal is on a store: `cargo run -p caudal-store --example journal_speed -- STORE`.
 //!
 //! Prints the latency of appending records of 100 kB, alone and with eight shards at once, and how
 //! long snapshot, compaction and loading take. What it writes it removes.
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use caudal_journal::{Journal, Loader, Store, open};
+use caudal_store::{Journal, Loader, Store, open};
 use futures::future::join_all;
 
 const RECORDS: usize = 200;

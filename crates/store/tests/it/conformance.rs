@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::Coded;
-use caudal_journal::{Created, Directory, Remote, Store, StoreError, open};
+use caudal_store::{Created, Directory, Remote, Store, StoreError, open};
 use futures::future::join_all;
 use object_store::memory::InMemory;
 
@@ -173,6 +173,6 @@ async fn a_journal_works(store: &Arc<dyn Store>) {
     owner.snapshot().await.unwrap();
     owner.journal.compact().await.unwrap();
     owner.append(3).await.unwrap();
-    assert!(matches!(zombie.append(4).await, Err(caudal_journal::Error::Fenced { .. })));
+    assert!(matches!(zombie.append(4).await, Err(caudal_store::Error::Fenced { .. })));
     assert_eq!(Tally::load(Arc::clone(store)).await.unwrap().numbers, [0, 1, 2, 3]);
 }

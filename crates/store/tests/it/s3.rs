@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use caudal_journal::open;
+use caudal_store::open;
 
 use crate::child::{self, skip};
 use crate::conformance::conforms;

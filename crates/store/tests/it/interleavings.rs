@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use caudal_journal::Error;
+use caudal_store::Error;
 use futures::executor::block_on;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::Coded;
-use caudal_journal::{Error, Loader, Record, Size, Store};
+use caudal_store::{Error, Loader, Record, Size, Store};
 
 use crate::faulty_store::{Fault, FaultyStore};
 use crate::map_store::MapStore;

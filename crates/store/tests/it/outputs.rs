@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
-use caudal_journal::{Committed, Error, OutputWriter, Store, committed};
+use caudal_store::{Committed, Error, OutputWriter, Store, committed};
 
 use crate::faulty_store::{Fault, FaultyStore};
 use crate::map_store::MapStore;

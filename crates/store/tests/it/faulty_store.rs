@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_journal::{Created, Store, StoreError};
+use caudal_store::{Created, Store, StoreError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use caudal_core::limits;
-use caudal_runtime::failpoint;
-use caudal_runtime::failpoint::knob;
+use caudal_runtime::failpoint::{self, knob};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
