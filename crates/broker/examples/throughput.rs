@@ -13,7 +13,8 @@ use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use caudal_broker::rabbitmq::Settings;
 use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_broker::{Broker, QueueKind, RabbitBroker};
-use caudal_core::{Message, Queues, SessionId, TableFragment, TableId, limits};
+use caudal_core::{SessionId, TableId, limits};
+use caudal_protocol::{Message, Queues, TableFragment};
 use futures::StreamExt;
 use futures::stream;
 

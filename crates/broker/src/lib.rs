@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::{Code, Coded, Message, SessionId, wire};
+use caudal_core::{Code, Coded, SessionId};
+use caudal_protocol::{Message, wire};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use caudal_core::Message;
+use caudal_protocol::Message;
 use tokio::sync::{Notify, broadcast};
 
 pub use crate::queue::ConnectionId;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use caudal_core::Message;
+use caudal_protocol::Message;
 
 use crate::{Delivery, DeliveryTag, QueueKind};
 

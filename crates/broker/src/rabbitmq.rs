@@ -28,7 +28,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::{Message, Queues, limits, wire};
+use caudal_core::limits;
+use caudal_protocol::{Message, Queues, wire};
 use caudal_runtime::failpoint;
 use lapin::options::{
     BasicConsumeOptions, BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions,

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal_core::protocol::Refusal;
-use caudal_core::{Failure, QueryId};
+use caudal_core::QueryId;
+use caudal_protocol::Failure;
+use caudal_protocol::calls::Refusal;
 
 use crate::args::OutputArgs;
 use crate::error::{Exit, Failed};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use caudal_client::remote;
 use caudal_core::Coded;
-use caudal_core::protocol::Refusal;
+use caudal_protocol::calls::Refusal;
 
 /// A command that did not do what it was asked to.
 #[derive(Debug)]

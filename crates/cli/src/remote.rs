@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use caudal_client::remote::{Settings, nonce};
 use caudal_client::{Progress, Remote};
-use caudal_core::manifest::{ParamValue, QueryEntry, TableEntry};
-use caudal_core::protocol::OpenRequest;
-use caudal_core::{TableId, limits, schema};
+use caudal_core::{TableId, limits};
 use caudal_planner::Param;
+use caudal_protocol::calls::OpenRequest;
+use caudal_protocol::manifest::{ParamValue, QueryEntry, TableEntry};
+use caudal_protocol::schema;
 use tokio::time::timeout;
 
 use crate::args::{ClusterArgs, EngineArgs, InputArgs, OutputArgs};

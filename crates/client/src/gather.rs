@@ -7,7 +7,7 @@
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use caudal_core::limits;
-use caudal_core::size::rows_bytes;
+use caudal_protocol::size::rows_bytes;
 
 /// When rows are enough for a fragment.
 #[derive(Clone, Copy, Debug)]

@@ -18,8 +18,9 @@ mod upload;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_core::{Failure, QueryId, TableId};
+use caudal_core::{QueryId, TableId};
 use caudal_csv::{Reader, Reject};
+use caudal_protocol::Failure;
 use caudal_runtime::task::spawn_on;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

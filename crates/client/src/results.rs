@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_core::protocol::ResultWhat;
-use caudal_core::{EndConflict, Failure, FragmentId, Offer, Part, QueryId, Source, Tracker};
+use caudal_core::{EndConflict, FragmentId, Offer, Part, QueryId, Source, Tracker};
+use caudal_protocol::Failure;
+use caudal_protocol::calls::ResultWhat;
 use tokio::sync::mpsc::Sender;
 
 use crate::{Error, Event, Service};

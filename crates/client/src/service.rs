@@ -2,8 +2,9 @@
 
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
-use caudal_core::protocol::{Refusal, ResultWhat};
-use caudal_core::{QueryId, Source, TableFragment, TableId};
+use caudal_core::{QueryId, Source, TableId};
+use caudal_protocol::TableFragment;
+use caudal_protocol::calls::{Refusal, ResultWhat};
 
 use crate::Error;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_core::{TableFragment, TableId};
+use caudal_core::TableId;
 use caudal_csv::Reader;
+use caudal_protocol::TableFragment;
 use caudal_runtime::task;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;

@@ -1,8 +1,9 @@
 //! Why a stage could not be run.
 
 use arrow::error::ArrowError;
-use caudal_core::{Code, Coded, EndConflict, Failure};
+use caudal_core::{Code, Coded, EndConflict};
 use caudal_planner::mistakes::plain;
+use caudal_protocol::Failure;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 

@@ -4,9 +4,10 @@
 //! fragment is a partition. So a fragment can be run alone, by any worker, in any order, twice.
 
 use arrow::array::RecordBatch;
-use caudal_core::{Failure, FragmentId, QueryId, Section, ShardId, Source, StageId, TableFragment};
+use caudal_core::{FragmentId, QueryId, ShardId, Source, StageId};
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
+use caudal_protocol::{Failure, Section, TableFragment};
 
 use crate::bind::bind;
 use crate::compact::compact;

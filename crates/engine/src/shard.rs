@@ -5,10 +5,11 @@ mod state;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use caudal_core::{FragmentPart, Offer, Section, ShardId, Source, StageId, Tracker, limits};
+use caudal_core::{Offer, ShardId, Source, StageId, Tracker, limits};
 use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
+use caudal_protocol::{FragmentPart, Section};
 use caudal_runtime::failpoint::{knob, mutant};
 use datafusion::error::DataFusionError;
 use datafusion::physical_plan::ExecutionPlan;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_broker::Trouble;
-use caudal_core::manifest::{Claim, Tombstone};
-use caudal_core::protocol::Status;
-use caudal_core::{Coded, Queues, SessionId, limits};
+use caudal_core::{Coded, SessionId, limits};
+use caudal_protocol::Queues;
+use caudal_protocol::calls::Status;
+use caudal_protocol::manifest::{Claim, Tombstone};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
 use tokio::sync::watch;

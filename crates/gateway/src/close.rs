@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use caudal_broker::SessionEvent;
-use caudal_core::manifest::Tombstone;
-use caudal_core::{Objects, Queues, SessionId, limits};
+use caudal_core::{SessionId, limits};
+use caudal_protocol::manifest::Tombstone;
+use caudal_protocol::{Objects, Queues};
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
 use caudal_store::Created;

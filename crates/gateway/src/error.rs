@@ -4,7 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use caudal_core::{Code, Coded, Failure, SessionId};
+use caudal_core::{Code, Coded, SessionId};
+use caudal_protocol::Failure;
 use thiserror::Error;
 use tokio::task::JoinError;
 

@@ -11,10 +11,11 @@ use arrow_flight::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::protocol::{
+use caudal_core::{SessionId, TableId, limits};
+use caudal_protocol::calls::{
     EndRequest, OpenRequest, PutAck, PutBatch, ResultAck, SessionRequest, StreamCommand,
 };
-use caudal_core::{SessionId, TableId, limits, wire};
+use caudal_protocol::wire;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use serde::Serialize;

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::manifest::{Claim, Manifest, Tombstone};
-use caudal_core::objects::SESSIONS;
-use caudal_core::protocol::{SessionEntry, SessionsReply};
-use caudal_core::{Objects, QueryId, SessionId, TableId};
+use caudal_core::{QueryId, SessionId, TableId};
 use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
+use caudal_protocol::Objects;
+use caudal_protocol::calls::{SessionEntry, SessionsReply};
+use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
+use caudal_protocol::objects::SESSIONS;
 use caudal_runtime::time::wall_ms;
 use caudal_runtime::{Level, task};
 use caudal_store::Store;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_core::manifest::Tombstone;
-use caudal_core::objects::{CLOSED, SESSIONS};
-use caudal_core::{Objects, SessionId, limits};
+use caudal_core::{SessionId, limits};
+use caudal_protocol::Objects;
+use caudal_protocol::manifest::Tombstone;
+use caudal_protocol::objects::{CLOSED, SESSIONS};
 use caudal_runtime::time::{self, Instant, interval, wall_ms};
 use tracing::warn;
 
@@ -139,8 +140,8 @@ impl Janitor {
 #[cfg(test)]
 mod tests {
     use caudal_broker::MemoryBroker;
-    use caudal_core::manifest::QueryEntry;
-    use caudal_core::protocol::OpenRequest;
+    use caudal_protocol::calls::OpenRequest;
+    use caudal_protocol::manifest::QueryEntry;
 
     use super::*;
     use crate::{Owner, Settings};

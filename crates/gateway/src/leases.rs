@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use caudal_core::{Objects, manifest};
+use caudal_protocol::{Objects, manifest};
 use caudal_store::{Created, Store};
 
 use crate::{Error, records};

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use arrow::datatypes::Schema;
 use caudal_broker::SessionEvent;
-use caudal_core::manifest::Manifest;
-use caudal_core::protocol::{OpenReply, OpenRequest, QueryShape, TableNeeds};
-use caudal_core::{Objects, SessionId, limits, schema};
+use caudal_core::{SessionId, limits};
 use caudal_planner::SessionPlan;
+use caudal_protocol::calls::{OpenReply, OpenRequest, QueryShape, TableNeeds};
+use caudal_protocol::manifest::Manifest;
+use caudal_protocol::{Objects, schema};
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
 use caudal_store::Created;

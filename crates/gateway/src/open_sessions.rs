@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use caudal_core::manifest::Manifest;
-use caudal_core::{Objects, SessionId, limits};
+use caudal_core::{SessionId, limits};
+use caudal_protocol::Objects;
+use caudal_protocol::manifest::Manifest;
 use caudal_runtime::Level;
 use tokio::sync::Semaphore;
 

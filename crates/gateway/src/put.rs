@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use bytes::Bytes;
-use caudal_core::encoding::Encodings;
-use caudal_core::protocol::PutBatch;
-use caudal_core::{SessionId, TableId, limits, schema, wire};
+use caudal_core::{SessionId, TableId, limits};
+use caudal_protocol::calls::PutBatch;
+use caudal_protocol::encoding::Encodings;
+use caudal_protocol::{schema, wire};
 use caudal_runtime::failpoint::hit;
 use tokio::sync::{Semaphore, SemaphorePermit};
 

@@ -8,8 +8,9 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
-use caudal_core::protocol::{ResultItem, ResultWhat};
-use caudal_core::{FragmentPart, Message, QueryId, SessionId};
+use caudal_core::{QueryId, SessionId};
+use caudal_protocol::calls::{ResultItem, ResultWhat};
+use caudal_protocol::{FragmentPart, Message};
 use caudal_runtime::failpoint::hit;
 use tracing::info;
 

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind};
-use caudal_core::{Message, QueryId, Queues, SessionId, Source, TableFragment, TableId, limits};
+use caudal_core::{QueryId, SessionId, Source, TableId, limits};
 use caudal_planner::SessionPlan;
+use caudal_protocol::{Message, Queues, TableFragment};
 use caudal_runtime::failpoint::{self, knob};
 
 /// An open session.

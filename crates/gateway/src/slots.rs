@@ -3,8 +3,9 @@
 //! The bound is kept, not proven: a gateway that was frozen while others closed its session may free a
 //! place that has just been taken again. What follows is one session too many for a while.
 
-use caudal_core::objects::{SLOTS, slot};
-use caudal_core::{Objects, SessionId};
+use caudal_core::SessionId;
+use caudal_protocol::Objects;
+use caudal_protocol::objects::{SLOTS, slot};
 use caudal_store::{Created, Store};
 use futures::future::try_join_all;
 

@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use caudal_core::protocol::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
 use caudal_core::{Coded, limits};
+use caudal_protocol::calls::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
@@ -82,7 +82,8 @@ fn insert(headers: &mut MetadataMap, name: &'static str, value: String) {
 
 #[cfg(test)]
 mod tests {
-    use caudal_core::{Failure, SessionId};
+    use caudal_core::SessionId;
+    use caudal_protocol::Failure;
 
     use super::*;
 

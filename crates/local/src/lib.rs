@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
 use caudal_client::{Event, Progress, Upload};
-use caudal_core::{Code, Coded, Queues, SessionId, limits};
+use caudal_core::{Code, Coded, SessionId, limits};
 use caudal_engine::Engine;
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
+use caudal_protocol::Queues;
 use caudal_runtime::Level;
 use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;

@@ -7,10 +7,11 @@ use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use caudal_broker::{Consumer, DeliveryTag};
 use caudal_client::{Answer, Error, Service};
-use caudal_core::protocol::{Refusal, ResultWhat};
-use caudal_core::{Message, QueryId, Source, TableFragment, TableId};
+use caudal_core::{QueryId, Source, TableId};
 use caudal_gateway::Session;
 use caudal_planner::QueryPlan;
+use caudal_protocol::calls::{Refusal, ResultWhat};
+use caudal_protocol::{Message, TableFragment};
 
 pub struct InProcess {
     session: Arc<Session>,

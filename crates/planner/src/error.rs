@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use caudal_core::protocol::Refusal;
 use caudal_core::{Code, Coded};
+use caudal_protocol::calls::Refusal;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 
@@ -68,7 +68,7 @@ pub enum Error {
     #[error("{is} {what} in one session, where {max} are the most")]
     TooMany { what: &'static str, is: usize, max: usize },
     #[error("table {table}: its schema is none: {source}")]
-    BadSchema { table: String, source: caudal_core::wire::Error },
+    BadSchema { table: String, source: caudal_protocol::wire::Error },
     #[error("the session says it started {ms} ms after 1970, which is no time")]
     BadStart { ms: i64 },
 }

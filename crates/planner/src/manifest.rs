@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use caudal_core::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
-use caudal_core::schema;
+use caudal_protocol::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
+use caudal_protocol::schema;
 use chrono::DateTime;
 
 use crate::error::Error;

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use caudal_broker::{
     Broker, Consumer, Delivery, DeliveryTag, Error, Listener, QueueKind, SessionEvent, Trouble,
 };
-use caudal_core::{Message, limits};
+use caudal_core::limits;
+use caudal_protocol::Message;
 use caudal_runtime::task;
 use caudal_runtime::time::{now, since, sleep};
 use futures::future::BoxFuture;
@@ -106,7 +107,7 @@ impl Broker for SimBroker {
                 let (link, queue) = (Arc::clone(&link), queue.clone());
                 let message = Arc::clone(&message);
                 Box::pin(async move {
-                    let is_result = caudal_core::Queues::is_result(&queue);
+                    let is_result = caudal_protocol::Queues::is_result(&queue);
                     if !is_result && link.world.happens(Fault::Refuse, 0.05) {
                         return Err(Error::Full { queue });
                     }

@@ -6,9 +6,10 @@ use std::time::Duration;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use caudal_client::remote::Settings;
 use caudal_client::{Error, Event, Progress, Remote, Service};
-use caudal_core::protocol::OpenRequest;
-use caudal_core::{Coded, Failure, TableFragment, TableId};
+use caudal_core::{Coded, TableId};
 use caudal_oracle::compare;
+use caudal_protocol::calls::OpenRequest;
+use caudal_protocol::{Failure, TableFragment};
 use caudal_runtime::time::sleep;
 
 use crate::line::SimDial;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
-use caudal_core::manifest::QueryEntry;
 use caudal_csv::{At, Column, Options, Reader, TableSpec, Type};
 use caudal_oracle::tpch;
+use caudal_protocol::manifest::QueryEntry;
 use caudal_suite::{ColumnType, NAMES, Suite};
 
 use crate::workload::{Table, Workload, join, param};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_core::manifest::ParamValue;
 use caudal_planner::Param;
+use caudal_protocol::manifest::ParamValue;
 use datafusion::common::ParamValues;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;

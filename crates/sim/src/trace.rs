@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use caudal_core::Message;
+use caudal_protocol::Message;
 use caudal_runtime::simulated;
 
 /// Lines are kept only where somebody wants to read them; their hash, always.

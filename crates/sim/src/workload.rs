@@ -6,11 +6,12 @@ use std::sync::{Arc, LazyLock, Mutex};
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use caudal_core::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
-use caudal_core::{SessionId, schema as core_schema};
+use caudal_core::SessionId;
 use caudal_oracle::lookalikes::KINDS;
 use caudal_oracle::random_sql;
 use caudal_planner::{ROW_COLUMN, SessionSpec};
+use caudal_protocol::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
+use caudal_protocol::schema as core_schema;
 
 use crate::world::lock;
 use crate::{files, oracle};

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_core::manifest::{Manifest, Tombstone};
-use caudal_core::{Failure, Objects, limits};
+use caudal_core::limits;
+use caudal_protocol::manifest::{Manifest, Tombstone};
+use caudal_protocol::{Failure, Objects};
 use caudal_runtime::time::{sleep, wall_ms};
 use caudal_store::{Store, StoreError};
 use tracing::error;

@@ -1,6 +1,7 @@
 //! Why a worker stopped serving a session.
 
-use caudal_core::{Code, Coded, FragmentId, ShardId, wire};
+use caudal_core::{Code, Coded, FragmentId, ShardId};
+use caudal_protocol::wire;
 use caudal_store::StoreError;
 use thiserror::Error;
 use tokio::task::JoinError;

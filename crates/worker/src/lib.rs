@@ -21,8 +21,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use caudal_broker::Broker;
-use caudal_core::{Attempt, Failure, Message, QueryId, Queues};
+use caudal_core::{Attempt, QueryId};
 use caudal_engine::Engine;
+use caudal_protocol::{Failure, Message, Queues};
 use caudal_runtime::failpoint;
 use caudal_runtime::{Level, task};
 use tokio::sync::RwLock;

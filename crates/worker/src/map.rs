@@ -1,8 +1,9 @@
 //! Takes fragments of tables and sends on what becomes of them.
 
 use caudal_broker::{Consumer, Delivery};
-use caudal_core::{FragmentId, Message, Section, Source, TableFragment};
+use caudal_core::{FragmentId, Source};
 use caudal_engine::MapOutput;
+use caudal_protocol::{Message, Section, TableFragment};
 use caudal_runtime::failpoint;
 use futures::future::try_join_all;
 use tracing::info;

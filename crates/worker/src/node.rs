@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_broker::{Broker, Listener, SessionEvent};
-use caudal_core::manifest::{Claim, Manifest};
-use caudal_core::objects::SESSIONS;
-use caudal_core::{Objects, Queues, SessionId, limits};
+use caudal_core::{SessionId, limits};
 use caudal_engine::Engine;
 use caudal_planner::SessionSpec;
+use caudal_protocol::manifest::{Claim, Manifest};
+use caudal_protocol::objects::SESSIONS;
+use caudal_protocol::{Objects, Queues};
 use caudal_runtime::failpoint::knob;
 use caudal_runtime::time::{interval, sleep, timeout};
 use caudal_runtime::{Level, task};

@@ -1,9 +1,10 @@
 //! Sends what one fragment became, as one message or as numbered parts of one.
 
 use arrow::array::RecordBatch;
-use caudal_core::size::rows_bytes;
-use caudal_core::{Attempt, FragmentId, FragmentPart, Message, Part, Section, limits};
+use caudal_core::{Attempt, FragmentId, Part, limits};
 use caudal_engine::compact;
+use caudal_protocol::size::rows_bytes;
+use caudal_protocol::{FragmentPart, Message, Section};
 use caudal_runtime::failpoint::{self, knob};
 use futures::future::try_join_all;
 
@@ -89,7 +90,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, StringViewArray};
-    use caudal_core::{StageId, wire};
+    use caudal_core::StageId;
+    use caudal_protocol::wire;
 
     use super::*;
 

@@ -6,9 +6,10 @@
 
 use arrow::array::RecordBatch;
 use bytes::Bytes;
-use caudal_core::wire::{self, decode_batches, encode_batches, frame, take, unframe};
-use caudal_core::{FragmentId, FragmentPart, Part, Section, SeenOfSource, StageId};
+use caudal_core::{FragmentId, Part, SeenOfSource, StageId};
 use caudal_engine::ShardState;
+use caudal_protocol::wire::{self, decode_batches, encode_batches, frame, take, unframe};
+use caudal_protocol::{FragmentPart, Section};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default)]

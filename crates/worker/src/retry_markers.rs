@@ -41,8 +41,9 @@ impl RetryMarker {
 mod tests {
     use std::sync::Arc;
 
-    use caudal_core::manifest::Manifest;
-    use caudal_core::{Objects, SessionId, Source, TableId};
+    use caudal_core::{SessionId, Source, TableId};
+    use caudal_protocol::Objects;
+    use caudal_protocol::manifest::Manifest;
 
     use super::*;
 

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use caudal_broker::{Consumer, QueueKind};
-use caudal_core::{Coded, Failure, ShardId, limits};
+use caudal_core::{Coded, ShardId, limits};
+use caudal_protocol::Failure;
 use caudal_runtime::failpoint;
 use tracing::{info, warn};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use caudal_broker::{Broker, DeliveryTag, Error, QueueKind, SessionEvent};
-use caudal_core::{Message, QueryId, SessionId, ShardId, limits, wire};
+use caudal_core::{QueryId, SessionId, ShardId, limits};
+use caudal_protocol::{Message, wire};
 use futures::FutureExt;
 use futures::future::join_all;
 

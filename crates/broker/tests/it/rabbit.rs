@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use caudal_broker::rabbitmq::{QueueType, Settings};
 use caudal_broker::{Broker, Error, QueueKind, RabbitBroker};
-use caudal_core::{Message, ShardId, limits};
+use caudal_core::{ShardId, limits};
+use caudal_protocol::Message;
 use futures::FutureExt;
 use futures::future::join_all;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};

@@ -8,7 +8,8 @@ use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use caudal_broker::rabbitmq::Settings;
 use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_broker::{Broker, Consumer, Delivery, MemoryBroker, RabbitBroker};
-use caudal_core::{Message, Queues, SessionId, Source, TableFragment, TableId};
+use caudal_core::{SessionId, Source, TableId};
+use caudal_protocol::{Message, Queues, TableFragment};
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 pub fn memory() -> Arc<dyn Broker> {

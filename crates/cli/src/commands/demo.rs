@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use arrow::array::RecordBatch;
 use caudal_client::Event;
-use caudal_core::Failure;
+use caudal_protocol::Failure;
 use caudal_suite::Suite;
 use caudal_suite::compare::{Order, Outcome, compare_dirs};
 use indicatif::HumanBytes;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt64Array};
 use arrow::error::ArrowError;
 use caudal_client::remote::sessions;
-use caudal_core::protocol::SessionEntry;
+use caudal_protocol::calls::SessionEntry;
 
 use crate::args::SessionsArgs;
 use crate::output::{Format, writer};

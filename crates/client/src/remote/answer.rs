@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
-use caudal_core::protocol::{ResultAck, ResultItem, ResultWhat, StreamCommand};
+use caudal_protocol::calls::{ResultAck, ResultItem, ResultWhat, StreamCommand};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Status, Streaming};

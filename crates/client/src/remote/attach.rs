@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use caudal_core::SessionId;
-use caudal_core::protocol::{Status as SessionStatus, StreamCommand};
+use caudal_protocol::calls::{Status as SessionStatus, StreamCommand};
 use futures::{StreamExt, stream};
 use tonic::Status;
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use caudal_core::{Code, Coded, Failure, protocol};
+use caudal_core::{Code, Coded};
+use caudal_protocol::{Failure, calls};
 use thiserror::Error;
 
 use super::refusal::Refusal;
@@ -16,7 +17,7 @@ pub enum Error {
     Refused(Refusal),
     /// Not one of the queries can be answered.
     #[error("{}", .0.iter().map(|refusal| refusal.message.as_str()).collect::<Vec<_>>().join("\n"))]
-    Unanswerable(Vec<protocol::Refusal>),
+    Unanswerable(Vec<calls::Refusal>),
     /// The session has ended so, whoever asks.
     #[error("{}", .0.message)]
     Failed(Failure),

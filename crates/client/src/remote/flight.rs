@@ -12,8 +12,8 @@ use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, I
 use arrow::ipc::{CompressionType, MessageHeader, root_as_message};
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, FlightDescriptor, SchemaAsIpc};
-use caudal_core::encoding::{self, Encodings};
-use caudal_core::protocol::StreamCommand;
+use caudal_protocol::calls::StreamCommand;
+use caudal_protocol::encoding::{self, Encodings};
 use serde::Serialize;
 
 /// The first message of a stream: what it is for.

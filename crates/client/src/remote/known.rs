@@ -67,7 +67,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use caudal_core::Failure;
+    use caudal_protocol::Failure;
 
     use super::*;
 

@@ -21,11 +21,12 @@ use std::time::Duration;
 use arrow::datatypes::SchemaRef;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
-use caudal_core::protocol::{
+use caudal_core::{QueryId, SessionId, Source, TableId, limits};
+use caudal_protocol::calls::{
     self, EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
-use caudal_core::{QueryId, SessionId, Source, TableFragment, TableId, limits, schema, wire};
+use caudal_protocol::{TableFragment, schema, wire};
 use caudal_runtime::time::timeout;
 use tokio::sync::mpsc;
 
@@ -53,7 +54,7 @@ pub struct Remote {
     pub session: SessionId,
     pub tables: Vec<Table>,
     /// The columns of each query's answer, or why there will be none.
-    pub schemas: Vec<Result<SchemaRef, protocol::Refusal>>,
+    pub schemas: Vec<Result<SchemaRef, calls::Refusal>>,
     sources: Vec<Vec<Source>>,
     gateways: Arc<Gateways>,
     known: Arc<Known>,
@@ -108,7 +109,7 @@ impl Remote {
         }
         let known = Arc::new(Known::default());
         let keep = attach::keep(Arc::clone(&gateways), session.clone(), Arc::clone(&known));
-        let table = |table: caudal_core::protocol::TableNeeds| {
+        let table = |table: caudal_protocol::calls::TableNeeds| {
             let columns = table.needed.then_some(table.columns);
             Ok(Table { name: table.name, columns, schema: decoded(&reply, &table.schema)? })
         };
@@ -207,7 +208,7 @@ impl Service for Remote {
         &self.sources
     }
 
-    fn refusal(&self, query: QueryId) -> Option<&protocol::Refusal> {
+    fn refusal(&self, query: QueryId) -> Option<&calls::Refusal> {
         self.schemas[query.index()].as_ref().err()
     }
 

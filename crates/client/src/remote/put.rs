@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_flight::{FlightData, PutResult};
 use caudal_core::limits::PUT_WINDOW_FRAGMENTS;
-use caudal_core::protocol::PutAck;
+use caudal_protocol::calls::PutAck;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;

@@ -1,7 +1,7 @@
 //! What a gateway, or the way to it, answers instead of doing what it was asked.
 //!
 //! What a client does about it is decided by the status and by the headers of
-//! [`caudal_core::protocol`], never by the text.
+//! [`caudal_protocol::calls`], never by the text.
 
 use std::error::Error as _;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use caudal_core::protocol::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
+use caudal_protocol::calls::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
 use tonic::{Code, Status};
 
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_client::Remote;
-use caudal_core::Failure;
-use caudal_core::protocol::{ResultWhat, Status as SessionStatus};
+use caudal_protocol::Failure;
+use caudal_protocol::calls::{ResultWhat, Status as SessionStatus};
 
 use crate::cluster::Cluster;
 use crate::gateway::{Faults, Gateway, refusal};

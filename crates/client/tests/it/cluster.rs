@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
-use caudal_core::protocol::{
+use caudal_core::{SessionId, Source};
+use caudal_protocol::calls::{
     EndRequest, OpenReply, OpenRequest, QueryShape, ResultWhat, Status as SessionStatus, TableNeeds,
 };
-use caudal_core::{SessionId, Source, schema};
+use caudal_protocol::schema;
 use tokio::sync::watch;
 use tonic::Status;
 

@@ -13,11 +13,12 @@ use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightInfo,
     HandshakeRequest, HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
 };
-use caudal_core::protocol::{
+use caudal_core::{QueryId, SessionId, TableId};
+use caudal_protocol::calls::{
     OpenRequest, PutAck, PutBatch, ResultAck, ResultItem, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand,
 };
-use caudal_core::{QueryId, SessionId, TableId, encoding};
+use caudal_protocol::encoding;
 use futures::Stream;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -298,7 +299,7 @@ impl Service {
 /// A refusal as a gateway says it.
 pub fn refusal(status: tonic::Code, code: &str, message: &str) -> Status {
     let mut refusal = Status::new(status, message);
-    refusal.metadata_mut().insert(caudal_core::protocol::CODE_HEADER, code.parse().unwrap());
+    refusal.metadata_mut().insert(caudal_protocol::calls::CODE_HEADER, code.parse().unwrap());
     refusal
 }
 

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use caudal_client::remote::{self, Settings};
 use caudal_client::{Error, Remote};
-use caudal_core::protocol::{HINT_HEADER, RETRY_MS_HEADER};
 use caudal_core::{Coded, SessionId};
+use caudal_protocol::calls::{HINT_HEADER, RETRY_MS_HEADER};
 use tonic::Code;
 
 use crate::cluster::Cluster;

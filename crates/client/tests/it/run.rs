@@ -7,12 +7,11 @@ use arrow::array::{AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use caudal_client::remote::{self, Settings};
 use caudal_client::{Error, Event, Progress, Remote, Upload};
-use caudal_core::manifest::{QueryEntry, TableEntry};
-use caudal_core::protocol::{OpenRequest, ResultWhat};
-use caudal_core::{
-    Attempt, Failure, FragmentId, Part, ShardId, Source, StageId, TableId, limits, schema,
-};
+use caudal_core::{Attempt, FragmentId, Part, ShardId, Source, StageId, TableId, limits};
 use caudal_csv::{At, Column, Options, Reader, TableSpec, Type};
+use caudal_protocol::calls::{OpenRequest, ResultWhat};
+use caudal_protocol::manifest::{QueryEntry, TableEntry};
+use caudal_protocol::{Failure, schema};
 use tempfile::TempDir;
 
 use crate::cluster::{Cluster, Message, Query};

@@ -1,7 +1,8 @@
 //! A shard's state, to be written down and to be taken up again by another process.
 
 use arrow::array::RecordBatch;
-use caudal_core::{FragmentId, FragmentPart, Section, SeenOfSource, StageId};
+use caudal_core::{FragmentId, SeenOfSource, StageId};
+use caudal_protocol::{FragmentPart, Section};
 use datafusion::error::DataFusionError;
 
 use super::Shard;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use caudal_core::{
-    Attempt, Failure, FragmentId, FragmentPart, Offer, Part, QueryId, Section, ShardId, Source,
-    StageId, TableFragment, TableId, Tracker,
+    Attempt, FragmentId, Offer, Part, QueryId, ShardId, Source, StageId, TableId, Tracker,
 };
 use caudal_engine::complete::Destination;
 use caudal_engine::{Engine, Shard, StageOutput, Taken};
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
+use caudal_protocol::{Failure, FragmentPart, Section, TableFragment};
 use fastrand::Rng;
 use futures::StreamExt;
 use futures::channel::mpsc;

@@ -1,9 +1,9 @@
 //! Who may do what, and who learns of it.
 
 use arrow_flight::flight_service_client::FlightServiceClient;
-use caudal_core::protocol::{EndRequest, SessionRequest, SessionsReply, StreamCommand};
 use caudal_core::{QueryId, SessionId, TableId};
 use caudal_gateway::{Owner, TlsFiles};
+use caudal_protocol::calls::{EndRequest, SessionRequest, SessionsReply, StreamCommand};
 use tonic::transport::{Certificate, ClientTlsConfig};
 use tonic::{Code, Status};
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use caudal_core::manifest::{Claim, Manifest, Tombstone};
-use caudal_core::protocol::Status;
-use caudal_core::{Failure, Objects, Queues, SessionId};
+use caudal_core::SessionId;
+use caudal_protocol::calls::Status;
+use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
+use caudal_protocol::{Failure, Objects, Queues};
 
 use crate::support::{Client, Cluster, Exchange, code, numbers_request};
 
@@ -109,7 +110,7 @@ async fn a_gateway_that_leaves_sends_its_clients_to_another() {
     let client = leaving.client().await;
     let session = opened(&client).await;
     let attached = client.attach(&session).await.unwrap();
-    let command = caudal_core::protocol::StreamCommand::Result {
+    let command = caudal_protocol::calls::StreamCommand::Result {
         session: session.clone(),
         query: caudal_core::QueryId(0),
     };

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use caudal_broker::{Broker, QueueKind};
-use caudal_core::manifest::{Manifest, Tombstone};
-use caudal_core::objects::slot;
-use caudal_core::{Objects, Queues, SessionId};
+use caudal_core::SessionId;
+use caudal_protocol::manifest::{Manifest, Tombstone};
+use caudal_protocol::objects::slot;
+use caudal_protocol::{Objects, Queues};
 
 use crate::support::{Client, Cluster, code, numbers_request, wait_until};
 

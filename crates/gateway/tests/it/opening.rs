@@ -1,8 +1,8 @@
 //! Opening: once for each nonce, within the limit, from wherever an earlier attempt got to.
 
-use caudal_core::manifest::TableEntry;
-use caudal_core::protocol::{HINT_HEADER, OpenRequest, RETRY_MS_HEADER};
-use caudal_core::{Objects, Queues, schema};
+use caudal_protocol::calls::{HINT_HEADER, OpenRequest, RETRY_MS_HEADER};
+use caudal_protocol::manifest::TableEntry;
+use caudal_protocol::{Objects, Queues, schema};
 use tonic::Code;
 
 use crate::support::{Cluster, code, header, numbers_request, text_header};

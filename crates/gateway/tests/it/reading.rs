@@ -2,11 +2,9 @@
 
 use arrow::array::RecordBatch;
 use arrow_flight::decode::FlightRecordBatchStream;
-use caudal_core::protocol::{ResultAck, ResultWhat, StreamCommand};
-use caudal_core::{
-    Attempt, Failure, FragmentId, FragmentPart, Message, Part, QueryId, Queues, Section, SessionId,
-    Source, StageId, TableId,
-};
+use caudal_core::{Attempt, FragmentId, Part, QueryId, SessionId, Source, StageId, TableId};
+use caudal_protocol::calls::{ResultAck, ResultWhat, StreamCommand};
+use caudal_protocol::{Failure, FragmentPart, Message, Queues, Section};
 use futures::{StreamExt, TryStreamExt};
 
 use crate::support::{Client, Cluster, Exchange, code, numbers, numbers_request};

@@ -14,13 +14,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use caudal_broker::{Broker, MemoryBroker};
-use caudal_core::encoding::Encodings;
-use caudal_core::manifest::{QueryEntry, TableEntry};
-use caudal_core::protocol::{
+use caudal_core::SessionId;
+use caudal_gateway::{Error, Settings, serve};
+use caudal_protocol::calls::{
     CODE_HEADER, OpenReply, OpenRequest, PutBatch, ResultItem, SessionRequest, StreamCommand,
 };
-use caudal_core::{Message, SessionId, schema};
-use caudal_gateway::{Error, Settings, serve};
+use caudal_protocol::encoding::Encodings;
+use caudal_protocol::manifest::{QueryEntry, TableEntry};
+use caudal_protocol::{Message, schema};
 use caudal_store::Store;
 use futures::StreamExt;
 use futures::channel::mpsc;

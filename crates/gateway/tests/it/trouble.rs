@@ -9,9 +9,10 @@ use caudal_broker::{
     Broker, Consumer, Delivery, DeliveryTag, Error, Listener, MemoryBroker, QueueKind,
     SessionEvent, Trouble,
 };
-use caudal_core::protocol::ResultWhat;
-use caudal_core::{Coded, Message, QueryId, Queues, Source, TableId};
+use caudal_core::{Coded, QueryId, Source, TableId};
 use caudal_gateway::{Gateway, Owner, Settings, TlsFiles, serve};
+use caudal_protocol::calls::ResultWhat;
+use caudal_protocol::{Message, Queues};
 
 use crate::support::{Cluster, numbers_request};
 

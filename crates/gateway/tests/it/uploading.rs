@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow_flight::FlightData;
 use arrow_flight::utils::batches_to_flight_data;
-use caudal_core::encoding::encode;
-use caudal_core::protocol::{EndRequest, PutAck, PutBatch, Status as SessionStatus};
-use caudal_core::{Message, QueryId, Queues, SessionId, ShardId, Source, TableId, limits};
+use caudal_core::{QueryId, SessionId, ShardId, Source, TableId, limits};
+use caudal_protocol::calls::{EndRequest, PutAck, PutBatch, Status as SessionStatus};
+use caudal_protocol::encoding::encode;
+use caudal_protocol::{Message, Queues};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 use tonic::{Code, Status};
@@ -77,8 +78,8 @@ async fn encoded_batches_arrive_as_they_were() {
 async fn a_full_queue_holds_the_client_back_and_says_so() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
-    let claim = caudal_core::manifest::Claim { worker: "w".into(), refusal: None };
-    let name = caudal_core::Objects { session: session.clone() }.claim("w");
+    let claim = caudal_protocol::manifest::Claim { worker: "w".into(), refusal: None };
+    let name = caudal_protocol::Objects { session: session.clone() }.claim("w");
     cluster.store.put(&name, serde_json::to_vec(&claim).unwrap().into()).await.unwrap();
     let capacity = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * limits::CLUSTER_MAP_THREADS;
     let sent = capacity + 3 * limits::PUT_WINDOW_FRAGMENTS;

@@ -6,9 +6,10 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewAr
 use arrow::datatypes::DataType;
 use caudal_broker::Faults;
 use caudal_client::{Event, Progress};
-use caudal_core::{TableFragment, TableId};
+use caudal_core::TableId;
 use caudal_local::{Error, Local, Settings};
 use caudal_oracle::compare;
+use caudal_protocol::TableFragment;
 use tokio::sync::mpsc;
 
 use crate::harness::{Run, Table, fragments, plain, schema};

@@ -7,13 +7,12 @@
 use std::sync::Arc;
 
 use caudal_broker::{Broker, Faults};
-use caudal_core::{
-    Attempt, FragmentId, FragmentPart, Message, Part, Queues, Section, Source, TableFragment,
-};
+use caudal_core::{Attempt, FragmentId, Part, Source};
 use caudal_engine::Engine;
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
+use caudal_protocol::{FragmentPart, Message, Queues, Section, TableFragment};
 use fastrand::Rng;
 
 use crate::harness::{Run, Seen, plain};

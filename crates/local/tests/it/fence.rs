@@ -15,9 +15,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_broker::MemoryBroker;
 use caudal_client::{Event, Progress};
-use caudal_core::{Queues, SessionId, ShardId, TableFragment, TableId};
+use caudal_core::{SessionId, ShardId, TableId};
 use caudal_gateway::Session;
 use caudal_local::{Error, InProcess};
+use caudal_protocol::{Queues, TableFragment};
 use caudal_store::{Created, Store, StoreError};
 use tokio::sync::Notify;
 

@@ -6,9 +6,10 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
-use caudal_core::{TableFragment, TableId};
+use caudal_core::TableId;
 use caudal_local::{Error, Local, Settings};
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
+use caudal_protocol::TableFragment;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
-use caudal_core::manifest::Manifest;
-use caudal_core::{Objects, Queues, SessionId};
+use caudal_core::SessionId;
 use caudal_engine::Engine;
 use caudal_gateway::Session;
 use caudal_local::{Error, InProcess};
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
+use caudal_protocol::manifest::Manifest;
+use caudal_protocol::{Objects, Queues};
 use caudal_store::Store;
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::wire::{self, frame, unframe};
-use caudal_core::{Failure, FragmentId, Section, ShardId, Source, StageId, limits};
+use caudal_core::{FragmentId, ShardId, Source, StageId, limits};
 use caudal_engine::StageOutput;
 use caudal_engine::complete::{Completion, Destination};
+use caudal_protocol::wire::{self, frame, unframe};
+use caudal_protocol::{Failure, Section};
 use caudal_runtime::failpoint;
 use caudal_store::{Committed, OutputWriter};
 use futures::channel::mpsc;

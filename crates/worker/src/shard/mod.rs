@@ -15,7 +15,8 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use caudal_broker::{Consumer, Delivery};
-use caudal_core::{Message, ShardId, limits};
+use caudal_core::{ShardId, limits};
+use caudal_protocol::Message;
 use caudal_runtime::failpoint;
 use caudal_runtime::time;
 use futures::FutureExt;

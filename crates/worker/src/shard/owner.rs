@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
-use caudal_core::{Failure, Message, QueryId, ShardId, StageId, limits, wire};
+use caudal_core::{QueryId, ShardId, StageId, limits};
 use caudal_engine::{Shard, Taken};
+use caudal_protocol::{Failure, Message, wire};
 use caudal_runtime::failpoint;
 use caudal_runtime::task;
 use caudal_store::{Committed, Journal, Loader, Record as LogRecord, committed};

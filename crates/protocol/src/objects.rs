@@ -10,7 +10,7 @@
 //! closed/<id>                    how the session ended; outlives it
 //! ```
 
-use crate::ids::{FragmentId, SessionId, ShardId};
+use caudal_core::{FragmentId, SessionId, ShardId};
 
 pub const SESSIONS: &str = "sessions";
 pub const SLOTS: &str = "slots";

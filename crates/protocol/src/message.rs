@@ -1,11 +1,10 @@
 //! What travels between clients, workers and shards.
 
 use arrow::array::RecordBatch;
+use caudal_core::{FragmentId, Part, QueryId, Source, StageId, TableId};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
 use crate::size::rows_bytes;
-use crate::tracker::Part;
 
 #[derive(Clone, Debug)]
 pub enum Message {

@@ -18,16 +18,14 @@ use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamDecoder;
 use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 use bytes::Bytes;
+use caudal_core::{FragmentId, Part, QueryId, Source, StageId, TableId, limits};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::encoding::{self, Encodings};
-use crate::ids::{FragmentId, QueryId, Source, StageId, TableId};
-use crate::limits;
 use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
 use crate::size::rows_bytes;
-use crate::tracker::Part;
 
 pub use self::shape::{Shape, shape};
 
@@ -251,7 +249,7 @@ mod tests {
     use arrow::array::{ArrayRef, Int64Array, StringArray, StringViewBuilder};
 
     use super::*;
-    use crate::ids::{Attempt, ShardId};
+    use caudal_core::{Attempt, ShardId};
 
     pub(super) fn batch() -> RecordBatch {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));

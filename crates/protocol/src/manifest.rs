@@ -1,9 +1,8 @@
 //! What a session is, for every process that takes part in it, and how it ended.
 
+use caudal_core::{Decimal, SessionId};
 use serde::{Deserialize, Serialize};
 
-use crate::decimal::Decimal;
-use crate::ids::SessionId;
 use crate::message::Failure;
 
 /// Written once, when the session is opened. Every process plans from it, and arrives at the same

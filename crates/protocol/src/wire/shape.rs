@@ -99,7 +99,7 @@ mod tests {
     use super::super::tests::batch;
     use super::super::{decode_batches, encode_batches};
     use super::*;
-    use crate::limits;
+    use caudal_core::limits;
 
     #[test]
     fn a_buffer_that_claims_too_much_memory_is_refused_before_it_is_allocated() {

@@ -1,6 +1,6 @@
 //! What a session's queues are called. They belong to it alone and go with it.
 
-use crate::ids::{QueryId, SessionId, ShardId};
+use caudal_core::{QueryId, SessionId, ShardId};
 
 #[derive(Clone, Debug)]
 pub struct Queues {

@@ -4,13 +4,12 @@
 //! application metadata of a batch. The token goes in the header `authorization: Bearer ...`; an error
 //! comes with its code in the header [`CODE_HEADER`] and what to do about it in [`HINT_HEADER`].
 
+use caudal_core::{FragmentId, Part, QueryId, SessionId, Source, TableId};
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encodings;
-use crate::ids::{FragmentId, QueryId, SessionId, Source, TableId};
 use crate::manifest::{QueryEntry, TableEntry};
 use crate::message::Failure;
-use crate::tracker::Part;
 
 pub const CODE_HEADER: &str = "caudal-code";
 /// Base64 of UTF-8, as everything textual in a header.

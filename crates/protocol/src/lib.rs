@@ -1,0 +1,22 @@
+//! What is on the wire and in the store: `docs/protocol.md` in Rust.
+//!
+//! - between client and gateway: [`calls`], [`schema`], [`encoding`];
+//! - in queues: [`message`] and how it is [`wire`]d, [`queues`] for their names;
+//! - in the store: [`manifest`] and the other records of a session, [`objects`] for their names.
+//!
+//! Nothing here decides anything: that is `caudal-core`.
+
+pub mod calls;
+pub mod encoding;
+mod lz4;
+pub mod manifest;
+pub mod message;
+pub mod objects;
+pub mod queues;
+pub mod schema;
+pub mod size;
+pub mod wire;
+
+pub use message::{Failure, FragmentPart, Message, Section, TableFragment};
+pub use objects::Objects;
+pub use queues::Queues;
