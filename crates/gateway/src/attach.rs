@@ -14,15 +14,15 @@ use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Tombstone};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
+use caudal_store::{Lease, Renewed};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::warn;
 
 use crate::gateway::over;
-use crate::leases::{Lease, Renewed};
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
-use crate::{Error, Gateway, records};
+use crate::{Error, Gateway};
 
 /// A client that this gateway has, for as long as this is not dropped.
 pub struct Attachment {
@@ -58,8 +58,7 @@ impl Gateway {
         session: &SessionId,
     ) -> Result<Attachment, Error> {
         let open = self.find(owner, session).await?;
-        let (store, name) = (Arc::clone(&self.store), &self.settings.name);
-        let lease = Lease::take(store, open.objects(), name).await?;
+        let lease = Lease::take(self.records_of(session), &self.settings.name).await?;
         open.has_epoch(lease.epoch);
         let mut keeper = Keeper {
             gateway: Arc::clone(self),
@@ -79,7 +78,7 @@ struct Keeper {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     lease: Lease,
-    /// By the names of their objects.
+    /// By the names of their workers.
     claims: BTreeMap<String, Claim>,
     /// None once a worker has taken the session up.
     unclaimed_since: Option<Instant>,
@@ -126,13 +125,13 @@ impl Keeper {
 
     /// Says that the client is there, and finds out how the session is.
     async fn look(&mut self) -> Result<Status, Error> {
-        let objects = self.open.objects();
-        if let Some(tombstone) = self.gateway.tombstone(&objects).await? {
+        let session = &self.open.manifest.session;
+        if let Some(tombstone) = self.gateway.records_of(session).tombstone().await? {
             return Err(over(tombstone));
         }
         if let Renewed::Lost { epoch } = self.lease.renew().await? {
             self.open.has_epoch(epoch);
-            return Err(Error::LeaseLost { session: objects.session });
+            return Err(Error::LeaseLost { session: session.clone() });
         }
         self.read_claims().await?;
         let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
@@ -143,11 +142,11 @@ impl Keeper {
 
     /// A claim stays, but a worker that refused may come back in a version that does not.
     async fn read_claims(&mut self) -> Result<(), Error> {
-        let store = self.gateway.store.as_ref();
-        for name in store.list(&self.open.objects().claims()).await? {
-            let is_known = self.claims.get(&name).is_some_and(|claim| claim.refusal.is_none());
-            if !is_known && let Some(claim) = records::read(store, &name).await? {
-                self.claims.insert(name, claim);
+        let records = self.gateway.records_of(&self.open.manifest.session);
+        for worker in records.claimants().await? {
+            let is_known = self.claims.get(&worker).is_some_and(|claim| claim.refusal.is_none());
+            if !is_known && let Some(claim) = records.claim(&worker).await? {
+                self.claims.insert(worker, claim);
             }
         }
         Ok(())

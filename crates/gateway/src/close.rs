@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use caudal_broker::SessionEvent;
 use caudal_core::{SessionId, limits};
+use caudal_protocol::Queues;
 use caudal_protocol::manifest::Tombstone;
-use caudal_protocol::{Objects, Queues};
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
-use caudal_store::Created;
+use caudal_store::{Created, slots};
 use tracing::{info, warn};
 
 use crate::tokens::Owner;
-use crate::{Error, Gateway, records, slots};
+use crate::{Error, Gateway};
 
 impl Gateway {
     /// The client is done with its session. Closing what is closed is fine.
@@ -34,12 +34,12 @@ impl Gateway {
         session: &SessionId,
         why: Option<&Error>,
     ) -> Result<(), Error> {
-        let objects = self.objects(session)?;
+        let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        let tombstone = match self.tombstone(&objects).await? {
+        let tombstone = match records.tombstone().await? {
             Some(tombstone) => tombstone,
             None => {
-                let manifest = self.manifest(&objects).await?.ok_or_else(none)?;
+                let manifest = records.manifest().await?.ok_or_else(none)?;
                 Tombstone::of(&manifest, why.map(Error::as_failure), wall_ms())
             }
         };
@@ -52,11 +52,10 @@ impl Gateway {
     /// Ends a session with what its tombstone says, unless it has ended with something else already:
     /// the first one counts, and is returned.
     pub(crate) async fn bury(&self, tombstone: Tombstone) -> Result<Tombstone, Error> {
-        let objects = Objects { session: tombstone.session.clone() };
-        let body = records::to_body(&tombstone);
-        let tombstone = match self.store.create(&objects.tombstone(), body).await? {
+        let records = self.records_of(&tombstone.session);
+        let tombstone = match records.create_tombstone(&tombstone).await? {
             Created::New => tombstone,
-            Created::Exists => self.tombstone(&objects).await?.unwrap_or(tombstone),
+            Created::Exists => records.tombstone().await?.unwrap_or(tombstone),
         };
         hit("close.tombstone");
         let failure = tombstone.failure.as_ref().map(|failure| failure.message.as_str());
@@ -81,7 +80,7 @@ impl Gateway {
         }
         hit("close.queues");
         // After the queues: as long as the folder is there, a janitor sees that something is left.
-        self.store.delete_folder(&Objects { session: session.clone() }.folder()).await?;
+        self.records_of(session).delete().await?;
         hit("close.folder");
         slots::release(self.store.as_ref(), session).await?;
         hit("close.slot");

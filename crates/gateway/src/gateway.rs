@@ -8,19 +8,17 @@ use std::sync::Arc;
 use caudal_broker::Broker;
 use caudal_core::{QueryId, SessionId, TableId};
 use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
-use caudal_protocol::Objects;
 use caudal_protocol::calls::{SessionEntry, SessionsReply};
-use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
-use caudal_protocol::objects::SESSIONS;
+use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_runtime::time::wall_ms;
 use caudal_runtime::{Level, task};
-use caudal_store::Store;
+use caudal_store::{SessionRecords, Store, sessions};
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::settings::Settings;
 use crate::tokens::Owner;
-use crate::{Error, Session, leases, records};
+use crate::{Error, Session};
 
 pub struct Gateway {
     pub settings: Settings,
@@ -72,8 +70,8 @@ impl Gateway {
 
     /// The sessions of this owner.
     pub async fn list(&self, owner: &Owner) -> Result<SessionsReply, Error> {
-        let ids = self.store.folders(SESSIONS).await?;
-        let entries = try_join_all(ids.into_iter().map(|id| self.describe(owner, SessionId(id))));
+        let ids = sessions(self.store.as_ref()).await?;
+        let entries = try_join_all(ids.into_iter().map(|id| self.describe(owner, id)));
         Ok(SessionsReply { sessions: entries.await?.into_iter().flatten().collect() })
     }
 
@@ -82,15 +80,15 @@ impl Gateway {
         owner: &Owner,
         session: SessionId,
     ) -> Result<Option<SessionEntry>, Error> {
-        let objects = Objects { session };
-        let Some(manifest) = self.manifest(&objects).await? else { return Ok(None) };
-        if !owner.is(&manifest.owner) || self.tombstone(&objects).await?.is_some() {
+        let records = self.records_of(&session);
+        let Some(manifest) = records.manifest().await? else { return Ok(None) };
+        if !owner.is(&manifest.owner) || records.tombstone().await?.is_some() {
             return Ok(None);
         }
-        let lease = leases::latest(self.store.as_ref(), &objects).await?;
-        let claims = self.claims(&objects).await?;
+        let lease = records.latest_lease().await?;
+        let claims = records.claims().await?;
         Ok(Some(SessionEntry {
-            session: objects.session,
+            session,
             started_ms: manifest.started_ms,
             queries: manifest.queries.into_iter().map(|query| query.name).collect(),
             tables: manifest.tables.into_iter().map(|table| table.name).collect(),
@@ -106,16 +104,16 @@ impl Gateway {
         owner: &Owner,
         session: &SessionId,
     ) -> Result<Arc<OpenSession>, Error> {
-        let objects = self.objects(session)?;
+        let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        if let Some(tombstone) = self.tombstone(&objects).await? {
+        if let Some(tombstone) = records.tombstone().await? {
             self.sessions.forget(session);
             return Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() });
         }
         let open = match self.sessions.get(session) {
             Some(open) => open,
             None => {
-                let manifest = self.manifest(&objects).await?.ok_or_else(none)?;
+                let manifest = records.manifest().await?.ok_or_else(none)?;
                 if !owner.is(&manifest.owner) {
                     return Err(none());
                 }
@@ -151,42 +149,33 @@ impl Gateway {
     /// none, the broker has lost the queue, and the session ends with that.
     pub(crate) async fn queue_is_gone(&self, open: &OpenSession, queue: String) -> Error {
         let ended = async {
-            let (objects, lost) = (open.objects(), Error::LostQueue { queue });
-            match (self.tombstone(&objects).await?, self.manifest(&objects).await?) {
+            let session = &open.manifest.session;
+            let (records, lost) = (self.records_of(session), Error::LostQueue { queue });
+            match (records.tombstone().await?, records.manifest().await?) {
                 (Some(tombstone), _) => Ok(over(tombstone)),
                 (None, Some(manifest)) => {
                     let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), wall_ms());
                     self.bury(tombstone).await.map(over)
                 }
                 // Its tombstone is gone, too: nobody remembers more than that it was.
-                (None, None) => Ok(Error::Over { session: objects.session, failure: None }),
+                (None, None) => Ok(Error::Over { session: session.clone(), failure: None }),
             }
         };
         ended.await.unwrap_or_else(|unknown| unknown)
     }
 
-    pub(crate) async fn manifest(&self, objects: &Objects) -> Result<Option<Manifest>, Error> {
-        records::read(self.store.as_ref(), &objects.manifest()).await
-    }
-
-    pub(crate) async fn tombstone(&self, objects: &Objects) -> Result<Option<Tombstone>, Error> {
-        records::read(self.store.as_ref(), &objects.tombstone()).await
-    }
-
-    async fn claims(&self, objects: &Objects) -> Result<Vec<Claim>, Error> {
-        let names = self.store.list(&objects.claims()).await?;
-        let claims = names.iter().map(|name| records::read(self.store.as_ref(), name));
-        Ok(try_join_all(claims).await?.into_iter().flatten().collect())
-    }
-
-    /// Where a session is kept. A name that no session can have leads nowhere.
-    pub(crate) fn objects(&self, session: &SessionId) -> Result<Objects, Error> {
+    /// The records of a session that a client names. A name that no session can have leads nowhere.
+    pub(crate) fn records(&self, session: &SessionId) -> Result<SessionRecords, Error> {
         let is_name = session.0.len() == SESSION_ID_DIGITS
             && session.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         match is_name {
-            true => Ok(Objects { session: session.clone() }),
+            true => Ok(self.records_of(session)),
             false => Err(Error::NoSession { session: session.clone() }),
         }
+    }
+
+    pub(crate) fn records_of(&self, session: &SessionId) -> SessionRecords {
+        SessionRecords::new(Arc::clone(&self.store), session.clone())
     }
 }
 

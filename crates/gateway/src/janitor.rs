@@ -6,21 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_core::{SessionId, limits};
-use caudal_protocol::Objects;
 use caudal_protocol::manifest::Tombstone;
-use caudal_protocol::objects::{CLOSED, SESSIONS};
 use caudal_runtime::time::{self, Instant, interval, wall_ms};
+use caudal_store::slots::{self, Slot};
+use caudal_store::{closed_sessions, sessions};
 use tracing::warn;
 
-use crate::slots::Slot;
 use crate::watch::Watch;
-use crate::{Error, Gateway, leases, records, slots};
+use crate::{Error, Gateway};
 
 pub struct Janitor {
     gateway: Arc<Gateway>,
     /// Of each session, the epoch and the heartbeat of its lease.
     clients: Watch<SessionId, Option<(u64, u64)>>,
-    /// Places whose session is not there, by the names of their objects.
+    /// Slots whose session is not there, by the names of their objects.
     empty_slots: Watch<String, SessionId>,
     swept: Option<Instant>,
 }
@@ -62,8 +61,8 @@ impl Janitor {
     /// The sessions there are. What this gateway or its janitor remembers of others is forgotten.
     async fn list_sessions(&mut self) -> Result<BTreeSet<SessionId>, Error> {
         let remembered = self.gateway.sessions.ids();
-        let folders = self.gateway.store.folders(SESSIONS).await?;
-        let sessions: BTreeSet<_> = folders.into_iter().map(SessionId).collect();
+        let sessions = sessions(self.gateway.store.as_ref()).await?;
+        let sessions: BTreeSet<_> = sessions.into_iter().collect();
         for gone in remembered.iter().filter(|id| !sessions.contains(*id)) {
             self.gateway.sessions.forget(gone);
         }
@@ -73,26 +72,26 @@ impl Janitor {
 
     async fn look_at_session(&mut self, session: &SessionId) -> Result<(), Error> {
         let gateway = Arc::clone(&self.gateway);
-        let objects = Objects { session: session.clone() };
-        if let Some(tombstone) = gateway.tombstone(&objects).await? {
+        let records = gateway.records_of(session);
+        if let Some(tombstone) = records.tombstone().await? {
             return gateway.clean_up(&tombstone).await;
         }
         let now = time::now();
-        let lease = leases::latest(gateway.store.as_ref(), &objects).await?;
+        let lease = records.latest_lease().await?;
         let heartbeat =
             lease.map(|lease| (lease.epoch, lease.record.map_or(0, |record| record.heartbeat)));
         let grace = gateway.settings.grace;
         if self.clients.observe(session.clone(), heartbeat, now) < grace {
             return Ok(());
         }
-        match gateway.manifest(&objects).await? {
+        match records.manifest().await? {
             Some(manifest) => {
                 let gone = Error::ClientGone { seconds: grace.as_secs() }.as_failure();
                 let tombstone = Tombstone::of(&manifest, Some(gone), wall_ms());
                 gateway.bury(tombstone).await.map(|_| ())
             }
             // Left by a session so old that even its tombstone is gone.
-            None => Ok(gateway.store.delete_folder(&objects.folder()).await?),
+            None => Ok(records.delete().await?),
         }
     }
 
@@ -102,21 +101,22 @@ impl Janitor {
         let empty: Vec<_> =
             taken.into_iter().filter(|slot| !sessions.contains(&slot.session)).collect();
         self.empty_slots.retain(|name| empty.iter().any(|slot| slot.name == *name));
-        for Slot { name, session } in empty {
+        for slot in empty {
+            let Slot { name, session } = &slot;
             let empty_for = self.empty_slots.observe(name.clone(), session.clone(), now);
-            // One that is being opened has its place before anything else, and no tombstone.
-            let is_over = self.gateway.tombstone(&Objects { session }).await?.is_some();
+            // One that is being opened has its slot before anything else, and no tombstone.
+            let is_over = self.gateway.records_of(session).tombstone().await?.is_some();
             if is_over || empty_for >= self.gateway.settings.grace {
-                self.gateway.store.delete(&name).await?;
+                slot.free(self.gateway.store.as_ref()).await?;
             }
         }
         Ok(())
     }
 
     async fn sweep_tombstones(&self) -> Result<(), Error> {
-        for name in self.gateway.store.list(CLOSED).await? {
-            if let Err(error) = self.sweep_tombstone(&name).await {
-                warn!(%name, %error, "the janitor tries again later");
+        for session in closed_sessions(self.gateway.store.as_ref()).await? {
+            if let Err(error) = self.sweep_tombstone(&session).await {
+                warn!(%session, %error, "the janitor tries again later");
             }
         }
         Ok(())
@@ -124,13 +124,13 @@ impl Janitor {
 
     /// Forgets a session that ended long ago, after a last look for what somebody who had slept since
     /// then may have brought back.
-    async fn sweep_tombstone(&self, name: &str) -> Result<(), Error> {
-        let store = self.gateway.store.as_ref();
+    async fn sweep_tombstone(&self, session: &SessionId) -> Result<(), Error> {
+        let records = self.gateway.records_of(session);
         let oldest_ms = wall_ms().saturating_sub(3_600_000 * limits::TOMBSTONE_HOURS);
-        match records::read::<Tombstone>(store, name).await? {
+        match records.tombstone().await? {
             Some(tombstone) if tombstone.closed_ms < oldest_ms => {
                 self.gateway.clean_up(&tombstone).await?;
-                Ok(store.delete(name).await?)
+                Ok(records.delete_tombstone().await?)
             }
             _ => Ok(()),
         }

@@ -1,7 +1,7 @@
-//! Opens a session: a place, a manifest, queues, batons, an announcement, in this order.
+//! Opens a session: a slot, a manifest, queues, batons, an announcement, in this order.
 //!
 //! A gateway that dies between two steps leaves what the same request, said again to any gateway,
-//! goes on from. If nobody says it again, janitors find a place without a session, or a session
+//! goes on from. If nobody says it again, janitors find a slot without a session, or a session
 //! without a client.
 
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use caudal_core::{SessionId, limits};
 use caudal_planner::SessionPlan;
 use caudal_protocol::calls::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_protocol::manifest::Manifest;
-use caudal_protocol::{Objects, schema};
+use caudal_protocol::schema;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
-use caudal_store::Created;
+use caudal_store::{Created, SessionRecords, slots};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, over, plan};
 use crate::open_sessions::OpenSession;
 use crate::tokens::{Owner, hex};
-use crate::{Error, Gateway, slots};
+use crate::{Error, Gateway};
 
 /// Hexadecimal digits of a nonce.
 const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
@@ -31,21 +31,22 @@ impl Gateway {
     /// Opens a session, or finds the one that this request has opened before.
     pub async fn open(&self, owner: &Owner, request: OpenRequest) -> Result<OpenReply, Error> {
         check(&request)?;
-        let objects = Objects { session: session_of(&request.nonce, owner) };
-        if let Some(tombstone) = self.tombstone(&objects).await? {
+        let session = session_of(&request.nonce, owner);
+        let records = self.records_of(&session);
+        if let Some(tombstone) = records.tombstone().await? {
             return Err(over(tombstone));
         }
-        let open = match self.manifest(&objects).await? {
+        let open = match records.manifest().await? {
             Some(manifest) => self.found(manifest, &request).await?,
-            None => match self.write_down(owner, &objects, &request).await {
-                Err(Error::Planner(error)) => return refused(objects.session, &request, error),
+            None => match self.write_down(owner, &records, &request).await {
+                Err(Error::Planner(error)) => return refused(session, &request, error),
                 written => written?,
             },
         };
         self.make_queues(&open).await?;
-        self.broker.announce(SessionEvent::Opened(objects.session.clone())).await?;
+        self.broker.announce(SessionEvent::Opened(session)).await?;
         hit("open.announced");
-        self.check_still_open(&objects).await?;
+        self.check_still_open(&records).await?;
         reply(&open)
     }
 
@@ -75,11 +76,11 @@ impl Gateway {
     async fn write_down(
         &self,
         owner: &Owner,
-        objects: &Objects,
+        records: &SessionRecords,
         request: &OpenRequest,
     ) -> Result<Arc<OpenSession>, Error> {
         let mut manifest = Manifest {
-            session: objects.session.clone(),
+            session: records.session().clone(),
             tables: request.tables.clone(),
             queries: request.queries.clone(),
             shards: request.shards.unwrap_or(self.settings.shards),
@@ -90,24 +91,26 @@ impl Gateway {
         };
         // Before anything is taken: most refusals come from here.
         manifest.fingerprint = fingerprint_of(&plan(&manifest).await?);
-        slots::take(self.store.as_ref(), objects, self.settings.sessions_max).await?;
+        let sessions_max = self.settings.sessions_max;
+        if !slots::take(self.store.as_ref(), records.session(), sessions_max).await? {
+            return Err(Error::TooManySessions { sessions_max });
+        }
         hit("open.slot");
-        let body = crate::records::to_body(&manifest);
-        let created = self.store.create(&objects.manifest(), body).await?;
+        let created = records.create_manifest(&manifest).await?;
         hit("open.manifest");
         match created {
             Created::New => self.remember(manifest).await,
             // The same request, said twice at the same time. Its manifest may have another start.
-            Created::Exists => match self.manifest(objects).await? {
+            Created::Exists => match records.manifest().await? {
                 Some(first) => self.found(first, request).await,
-                None => Err(Error::NoSession { session: objects.session.clone() }),
+                None => Err(Error::NoSession { session: records.session().clone() }),
             },
         }
     }
 
     /// A gateway that slept in the middle of an open may have brought back what has ended meanwhile.
-    async fn check_still_open(&self, objects: &Objects) -> Result<(), Error> {
-        let Some(tombstone) = self.tombstone(objects).await? else { return Ok(()) };
+    async fn check_still_open(&self, records: &SessionRecords) -> Result<(), Error> {
+        let Some(tombstone) = records.tombstone().await? else { return Ok(()) };
         self.clean_up(&tombstone).await?;
         Err(over(tombstone))
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::{SessionId, limits};
-use caudal_protocol::Objects;
 use caudal_protocol::manifest::Manifest;
 use caudal_runtime::Level;
 use tokio::sync::Semaphore;
@@ -24,10 +23,6 @@ impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
         let put_memory = Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize);
         Self { manifest, session, put_memory, epoch: Level::default() }
-    }
-
-    pub fn objects(&self) -> Objects {
-        Objects { session: self.manifest.session.clone() }
     }
 
     /// The client has attached with this epoch, here or elsewhere.

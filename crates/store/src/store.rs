@@ -64,6 +64,8 @@ pub enum StoreError {
     BadUrl { url: String, reason: String },
     #[error("{name:?} cannot be the name of an object")]
     BadName { name: String },
+    #[error("the object {name} is not what it should be: {reason}")]
+    BadObject { name: String, reason: String },
 }
 
 impl Coded for StoreError {
@@ -73,6 +75,7 @@ impl Coded for StoreError {
             StoreError::Failed { .. } => "CDL-7002",
             StoreError::BadUrl { .. } => "CDL-7003",
             StoreError::BadName { .. } => "CDL-7004",
+            StoreError::BadObject { .. } => "CDL-8015",
         }
     }
 
@@ -82,7 +85,9 @@ impl Coded for StoreError {
                 Some("make room where the store is, and run it again".into())
             }
             StoreError::BadUrl { .. } => Some("a directory, or s3://bucket/prefix".into()),
-            StoreError::Failed { .. } | StoreError::BadName { .. } => None,
+            StoreError::Failed { .. }
+            | StoreError::BadName { .. }
+            | StoreError::BadObject { .. } => None,
         }
     }
 

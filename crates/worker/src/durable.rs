@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_core::limits;
+use caudal_core::{SessionId, limits};
+use caudal_protocol::Failure;
 use caudal_protocol::manifest::{Manifest, Tombstone};
-use caudal_protocol::{Failure, Objects};
 use caudal_runtime::time::{sleep, wall_ms};
-use caudal_store::{Store, StoreError};
+use caudal_store::{SessionRecords, SessionState, StoreError};
 use tracing::error;
 
 #[derive(Clone)]
 pub struct Durable {
-    pub store: Arc<dyn Store>,
-    pub objects: Objects,
+    pub records: SessionRecords,
     pub manifest: Arc<Manifest>,
     /// The worker's name in the cluster.
     pub worker: String,
@@ -25,31 +24,22 @@ pub struct Durable {
     pub linger_ms: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionState {
-    Open,
-    Over,
-}
-
 impl Durable {
-    pub async fn session_state(&self) -> Result<SessionState, StoreError> {
-        let over = self.store.get(&self.objects.tombstone()).await?.is_some()
-            || self.store.get(&self.objects.manifest()).await?.is_none();
-        Ok(if over { SessionState::Over } else { SessionState::Open })
+    pub fn session(&self) -> &SessionId {
+        self.records.session()
     }
 
     /// Returns when the session is over.
     pub async fn wait_until_over(&self) {
-        while !matches!(self.session_state().await, Ok(SessionState::Over)) {
+        while !matches!(self.records.state().await, Ok(SessionState::Over)) {
             sleep(Duration::from_millis(limits::SESSIONS_POLL_MS)).await;
         }
     }
 
     /// Ends the session with an error, unless it has ended already. Gateways do the rest.
     pub async fn fail_session(&self, failure: Failure) -> Result<(), StoreError> {
-        error!(session = %self.objects.session, code = failure.code, "{}", failure.message);
+        error!(session = %self.session(), code = failure.code, "{}", failure.message);
         let tombstone = Tombstone::of(&self.manifest, Some(failure), wall_ms());
-        let body = serde_json::to_vec(&tombstone).expect("a tombstone is plain data");
-        self.store.create(&self.objects.tombstone(), body.into()).await.map(|_| ())
+        self.records.create_tombstone(&tombstone).await.map(|_| ())
     }
 }

@@ -13,7 +13,6 @@ mod map;
 pub mod node;
 mod output;
 mod record;
-mod retry_markers;
 mod serve;
 mod shard;
 

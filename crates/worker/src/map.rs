@@ -1,15 +1,16 @@
 //! Takes fragments of tables and sends on what becomes of them.
 
 use caudal_broker::{Consumer, Delivery};
-use caudal_core::{FragmentId, Source};
+use caudal_core::{FragmentId, Source, limits};
 use caudal_engine::MapOutput;
 use caudal_protocol::{Message, Section, TableFragment};
 use caudal_runtime::failpoint;
+use caudal_store::RetryMarker;
 use futures::future::try_join_all;
 use tracing::info;
 
+use crate::durable::Durable;
 use crate::output::{Sender, split};
-use crate::retry_markers::RetryMarker;
 use crate::{Error, Worker};
 
 /// One fragment at a time: the next one may as well go to another worker.
@@ -44,10 +45,10 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
                 let id = id_of(fragment);
                 info!(session = %worker.queues.session, fragment = %id, "redelivered");
                 let _all = worker.alone.write().await;
-                let marker = RetryMarker::begin(durable, id).await?;
+                let marker = mark_retry(durable, id).await?;
                 let ran = run(worker, fragment).await;
                 // An error is not a death.
-                marker.end(durable).await?;
+                marker.end().await?;
                 ran?;
             }
             _ => {
@@ -61,6 +62,13 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
     // Everything that the fragment became is confirmed: only now may it be forgotten.
     failpoint::hit("map.confirmed");
     Ok(consumer.ack(delivery.tag).await?)
+}
+
+/// A fragment that others have died of is not run again.
+async fn mark_retry(durable: &Durable, fragment: FragmentId) -> Result<RetryMarker, Error> {
+    let (worker, incarnation) = (&durable.worker, durable.incarnation);
+    let marker = durable.records.mark_retry(fragment, worker, incarnation).await?;
+    marker.ok_or(Error::PoisonFragment { fragment, deaths: limits::FRAGMENT_DEATHS_MAX })
 }
 
 async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {

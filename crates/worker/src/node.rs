@@ -11,18 +11,16 @@ use caudal_broker::{Broker, Listener, SessionEvent};
 use caudal_core::{SessionId, limits};
 use caudal_engine::Engine;
 use caudal_planner::SessionSpec;
+use caudal_protocol::Queues;
 use caudal_protocol::manifest::{Claim, Manifest};
-use caudal_protocol::objects::SESSIONS;
-use caudal_protocol::{Objects, Queues};
 use caudal_runtime::failpoint::knob;
 use caudal_runtime::time::{interval, sleep, timeout};
 use caudal_runtime::{Level, task};
-use caudal_store::{Store, StoreError};
+use caudal_store::{SessionRecords, SessionState, Store, StoreError, sessions};
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
-use crate::durable::SessionState;
 use crate::{Counts, Durable, Worker};
 
 /// What one process brings to the cluster.
@@ -107,10 +105,10 @@ impl Serving {
 
     async fn look_for_sessions(&mut self) {
         self.sessions.retain(|_, task| !task.is_finished());
-        match self.node.store.folders(SESSIONS).await {
+        match sessions(self.node.store.as_ref()).await {
             Ok(sessions) => {
                 for session in sessions {
-                    self.start(SessionId(session)).await;
+                    self.start(session).await;
                 }
             }
             Err(error) => warn!(%error, "cannot look for sessions"),
@@ -144,35 +142,25 @@ impl Serving {
 impl Node {
     /// The session's manifest with what goes with it, if the session is open.
     async fn durable(&self, session: &SessionId) -> Result<Option<Durable>, StoreError> {
-        let objects = Objects { session: session.clone() };
-        let Some(body) = self.store.get(&objects.manifest()).await? else { return Ok(None) };
-        let manifest: Manifest = match serde_json::from_slice(&body) {
-            Ok(manifest) => manifest,
-            Err(error) => {
-                warn!(%session, %error, "the session's manifest cannot be read");
-                return Ok(None);
-            }
-        };
+        let records = SessionRecords::new(Arc::clone(&self.store), session.clone());
+        let Some(manifest) = records.manifest().await? else { return Ok(None) };
         let durable = Durable {
-            store: Arc::clone(&self.store),
-            objects,
+            records,
             manifest: Arc::new(manifest),
             worker: self.name.clone(),
             incarnation: self.incarnation,
             spread_ms: limits::SHARD_SPREAD_MS,
             linger_ms: knob("record_linger_ms", limits::RECORD_LINGER_MS as usize) as u64,
         };
-        let open = durable.session_state().await? == SessionState::Open;
+        let open = durable.records.state().await? == SessionState::Open;
         Ok(open.then_some(durable))
     }
 
     async fn serve(self, durable: Durable, stop: Level) {
-        let session = durable.objects.session.clone();
+        let session = durable.session().clone();
         let planned = self.plan(&durable.manifest).await;
         let claim = Claim { worker: self.name.clone(), refusal: planned.as_ref().err().cloned() };
-        let body = serde_json::to_vec(&claim).expect("a claim is plain data");
-        if let Err(error) = durable.store.put(&durable.objects.claim(&self.name), body.into()).await
-        {
+        if let Err(error) = durable.records.put_claim(&claim).await {
             warn!(%session, %error, "cannot claim the session");
         }
         let engine = match planned {

@@ -7,9 +7,10 @@ use caudal_broker::{Consumer, QueueKind};
 use caudal_core::{Coded, ShardId, limits};
 use caudal_protocol::Failure;
 use caudal_runtime::failpoint;
+use caudal_store::SessionState;
 use tracing::{info, warn};
 
-use crate::durable::{Durable, SessionState};
+use crate::durable::Durable;
 use crate::{Error, Worker, map, shard};
 
 /// What a task of a worker does for its session.
@@ -97,8 +98,8 @@ const LATER: u32 = 4;
 
 /// A queue that is gone, or a fence, says something about the session: the store knows what it means.
 async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: &mut u32) -> Next {
-    let session = &durable.objects.session;
-    match durable.session_state().await {
+    let session = durable.session();
+    match durable.records.state().await {
         Ok(SessionState::Over) => return Next::End,
         Ok(SessionState::Open) => {}
         Err(error) => {

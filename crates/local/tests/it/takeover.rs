@@ -19,7 +19,7 @@ use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
 use caudal_protocol::manifest::Manifest;
 use caudal_protocol::{Objects, Queues};
-use caudal_store::Store;
+use caudal_store::{SessionRecords, Store};
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
@@ -173,8 +173,7 @@ impl Cluster {
             map_tasks: 1,
             counts: Arc::clone(&self.counts),
             durable: Some(Durable {
-                store,
-                objects: Objects { session: self.id.clone() },
+                records: SessionRecords::new(store, self.id.clone()),
                 manifest: Arc::new(self.manifest()),
                 worker: format!("worker-{number}"),
                 incarnation: number as u64,

@@ -27,11 +27,6 @@ use crate::{Error, Worker};
 /// Fragments of output made ahead of their publishing.
 const OUTPUT_AHEAD: usize = 2;
 
-/// What an output is called in the journal.
-pub fn output_key(stage: StageId) -> String {
-    stage.to_string()
-}
-
 /// Before each message of a committed output: where it goes.
 #[derive(Serialize, Deserialize)]
 struct Address {
@@ -47,8 +42,7 @@ pub async fn run_and_publish(
     let ran = match worker.durable.clone() {
         None => run(&worker, shard, completion, To::Broker).await?,
         Some(durable) => {
-            let folder = durable.objects.shard(shard);
-            let writer = OutputWriter::new(Arc::clone(&durable.store), &folder, &output_key(stage));
+            let writer = durable.records.output_writer(shard, stage);
             run_and_commit(&worker, &durable, shard, completion, writer).await?
         }
     };
@@ -73,7 +67,7 @@ async fn run_and_commit(
     if ran.is_ok() {
         let output = writer.commit().await?;
         failpoint::hit("shard.committed");
-        tracing::debug!(session = %durable.objects.session, shard = shard.0, %stage, "committed");
+        tracing::debug!(session = %durable.session(), shard = shard.0, %stage, "committed");
         publish(worker.clone(), stage, output).await?;
     }
     Ok(ran)

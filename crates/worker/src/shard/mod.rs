@@ -91,7 +91,7 @@ async fn own(
 async fn wait_for_turn(worker: &Worker, id: ShardId) {
     let Some(durable) = &worker.durable else { return };
     let mut hasher = DefaultHasher::new();
-    (&durable.worker, &durable.objects.session, id).hash(&mut hasher);
+    (&durable.worker, durable.session(), id).hash(&mut hasher);
     let delay_ms = hasher.finish() % durable.spread_ms;
     time::sleep(Duration::from_millis(delay_ms)).await;
 }

@@ -9,7 +9,7 @@ use caudal_engine::{Shard, Taken};
 use caudal_protocol::{Failure, Message, wire};
 use caudal_runtime::failpoint;
 use caudal_runtime::task;
-use caudal_store::{Committed, Journal, Loader, Record as LogRecord, committed};
+use caudal_store::{Committed, Journal, Record as LogRecord};
 use tokio::task::JoinSet;
 use tracing::info;
 
@@ -71,12 +71,11 @@ impl Owner {
     }
 
     async fn load(&mut self, durable: &Durable, redelivered: bool) -> Result<(), Error> {
-        let folder = durable.objects.shard(self.shard.id);
         let outputs = committed_outputs(&self.worker, durable, self.shard.id).await?;
         self.done = outputs.iter().map(|(stage, _)| *stage).collect();
         self.shard = Shard::new(self.shard.id, Arc::clone(&self.worker.engine), &self.done);
         let bytes_max = limits::JOURNAL_BYTES_MAX / self.worker.engine.plan.shards as u64;
-        let mut loader = Loader::open(Arc::clone(&durable.store), &folder, bytes_max).await?;
+        let mut loader = durable.records.load_journal(self.shard.id, bytes_max).await?;
         let mut deaths = Deaths::default();
         let mut records = 0;
         while let Some(LogRecord::Snapshot(body) | LogRecord::Entry(body)) = loader.next().await? {
@@ -87,8 +86,7 @@ impl Owner {
         }
         let mut journal = loader.into_journal();
         if redelivered || records > 0 {
-            let (session, shard, deaths) =
-                (&durable.objects.session, self.shard.id, deaths.in_a_row);
+            let (session, shard, deaths) = (durable.session(), self.shard.id, deaths.in_a_row);
             info!(%session, shard = shard.0, records, deaths, "takes over");
             Worker::count(&self.worker.counts.takeovers, 1);
             if deaths >= limits::SHARD_DEATHS_MAX {
@@ -346,14 +344,12 @@ async fn committed_outputs(
     durable: &Durable,
     shard: ShardId,
 ) -> Result<Vec<(StageId, Committed)>, Error> {
-    let folder = durable.objects.shard(shard);
     let mut outputs = vec![];
     if failpoint::mutant("output_uncommitted") {
         return Ok(outputs);
     }
     for stage in worker.engine.plan.stages.iter().filter(|stage| stage.runs_on(shard)) {
-        let key = complete::output_key(stage.id);
-        if let Some(output) = committed(Arc::clone(&durable.store), &folder, &key).await? {
+        if let Some(output) = durable.records.committed_output(shard, stage.id).await? {
             outputs.push((stage.id, output));
         }
     }
