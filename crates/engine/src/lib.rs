@@ -17,6 +17,7 @@ mod gather;
 mod joins;
 pub mod map;
 mod merge;
+mod mutants;
 mod partition;
 pub mod shard;
 mod source;

@@ -10,7 +10,7 @@ use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
 use caudal_protocol::{FragmentPart, Section};
-use caudal_runtime::failpoint::{knob, mutant};
+use caudal_runtime::failpoint::knob;
 use datafusion::error::DataFusionError;
 use datafusion::physical_plan::ExecutionPlan;
 
@@ -20,6 +20,7 @@ use crate::early::Said;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gather::Gathered;
+use crate::mutants;
 use crate::source::collect;
 
 pub use state::ShardState;
@@ -74,11 +75,11 @@ impl Shard {
         if let Some(count) = part.end {
             self.end(part.id.source, count)?;
         }
-        let again = mutant("dedup_off").then(|| part.sections.clone());
+        let again = mutants::dedup_off(&part.sections);
         match self.tracker.offer(part.id, part.part, part.sections)? {
             Offer::Pending => Ok(Taken::Yes),
             Offer::Duplicate => {
-                for section in again.into_iter().flatten() {
+                for section in again {
                     self.gather(section).await;
                 }
                 Ok(Taken::Duplicate)

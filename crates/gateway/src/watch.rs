@@ -34,10 +34,7 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
     /// Takes note of a look; says for how long the value has been watched unchanged. `now` is a time
     /// before the look: what changes after it is seen next time.
     pub fn observe(&mut self, key: K, value: V, now: Instant) -> Duration {
-        let gap_max = match failpoint::mutant("old_lease") {
-            false => Duration::from_millis(limits::WATCH_GAP_MS_MAX),
-            true => Duration::MAX,
-        };
+        let gap_max = old_lease(Duration::from_millis(limits::WATCH_GAP_MS_MAX));
         let unchanged = match self.seen.get(&key) {
             Some(seen) if seen.value == value => {
                 seen.unchanged + now.saturating_duration_since(seen.last).min(gap_max)
@@ -57,6 +54,11 @@ impl<K: Eq + Hash, V: PartialEq> Watch<K, V> {
     pub fn retain(&mut self, is_there: impl Fn(&K) -> bool) {
         self.seen.retain(|key, _| is_there(key));
     }
+}
+
+/// A deliberate defect, which the simulation has to find: time counts in which nobody has watched.
+fn old_lease(gap_max: Duration) -> Duration {
+    if failpoint::mutant("old_lease") { Duration::MAX } else { gap_max }
 }
 
 #[cfg(test)]

@@ -36,9 +36,10 @@ use caudal_runtime::failpoint;
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::error::Error;
+use crate::mutants;
 use crate::record::{self, Found, Header, Origin, Record};
 use crate::sealed::seal;
-use crate::store::{Created, Store};
+use crate::store::{Created, Store, StoreError};
 
 /// The end of a journal, where its owner writes. It comes from a [`Loader`](crate::Loader).
 ///
@@ -130,10 +131,9 @@ impl Journal {
         let mut compacting = stream::iter(self.compacted..self.base)
             .map(|number| (number, record::name(&self.folder, number)))
             .map(async |(number, name)| {
-                if failpoint::mutant("compaction_frees") {
-                    return store.delete(&name).await.map(|()| number);
-                }
-                store.put(&name, record::placeholder()).await.map(|()| number)
+                store.put(&name, record::placeholder()).await?;
+                mutants::compaction_frees(store, &name).await?;
+                Ok::<_, StoreError>(number)
             })
             .buffered(limits::JOURNAL_COMPACTIONS_AT_ONCE);
         while let Some(number) = compacting.try_next().await? {
@@ -154,9 +154,9 @@ impl Journal {
         check_size(&name, size.bytes(), self.bytes_max)?;
 
         failpoint::hit("journal.before_write");
-        let created = match failpoint::mutant("no_fence") {
-            false => self.store.create(&name, object.clone()).await?,
-            true => self.store.put(&name, object.clone()).await.map(|()| Created::New)?,
+        let created = match mutants::no_fence(self.store.as_ref(), &name, &object).await? {
+            Some(unfenced) => unfenced,
+            None => self.store.create(&name, object.clone()).await?,
         };
         // The answer to a create that succeeded may have been lost, and the store asked again.
         let is_ours = created == Created::New || self.store.get(&name).await? == Some(object);

@@ -15,6 +15,7 @@ mod error;
 mod journal;
 mod lease;
 mod load;
+mod mutants;
 mod outputs;
 mod record;
 mod remote;

@@ -19,6 +19,7 @@ use caudal_runtime::failpoint::{self, knob};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::mutants;
 use crate::sealed::{seal, unseal};
 use crate::store::{Created, Store};
 
@@ -110,9 +111,9 @@ impl OutputWriter {
 
         failpoint::hit("outputs.before_commit");
         let name = commit_name(&self.folder);
-        let object = match self.store.create(&name, object.clone()).await? {
+        let created = self.store.create(&name, object.clone()).await?;
+        let object = match mutants::output_uncommitted(created) {
             Created::New => object,
-            Created::Exists if failpoint::mutant("output_uncommitted") => object,
             Created::Exists => self.store.get(&name).await?.ok_or_else(|| Error::gone(&name))?,
         };
         failpoint::hit("outputs.committed");

@@ -10,6 +10,7 @@
 mod durable;
 mod error;
 mod map;
+mod mutants;
 pub mod node;
 mod output;
 mod record;
@@ -23,7 +24,6 @@ use caudal_broker::Broker;
 use caudal_core::{Attempt, QueryId};
 use caudal_engine::Engine;
 use caudal_protocol::{Failure, Message, Queues};
-use caudal_runtime::failpoint;
 use caudal_runtime::{Level, task};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
@@ -90,10 +90,7 @@ impl Worker {
     }
 
     fn new_attempt(&self) -> Attempt {
-        if failpoint::mutant("attempts_mixed") {
-            return Attempt(0);
-        }
-        Attempt(fastrand::u64(..))
+        mutants::attempts_mixed(Attempt(fastrand::u64(..)))
     }
 
     fn count(counter: &AtomicU64, by: u64) {

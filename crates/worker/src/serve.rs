@@ -3,15 +3,14 @@
 
 use std::time::Duration;
 
-use caudal_broker::{Consumer, QueueKind};
+use caudal_broker::Consumer;
 use caudal_core::{Coded, ShardId, limits};
 use caudal_protocol::Failure;
-use caudal_runtime::failpoint;
 use caudal_store::SessionState;
 use tracing::{info, warn};
 
 use crate::durable::Durable;
-use crate::{Error, Worker, map, shard};
+use crate::{Error, Worker, map, mutants, shard};
 
 /// What a task of a worker does for its session.
 #[derive(Clone, Copy, Debug)]
@@ -22,22 +21,11 @@ pub enum Role {
 
 impl Role {
     async fn subscribe(self, worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
-        if failpoint::mutant("workers_declare") {
-            self.declare(worker).await?;
-        }
+        mutants::workers_declare(worker, self).await?;
         match self {
             Role::Map => map::subscribe(worker).await,
             Role::Shard(id) => shard::subscribe(worker, id).await,
         }
-    }
-
-    /// What only gateways may do: a deliberate defect.
-    async fn declare(self, worker: &Worker) -> Result<(), Error> {
-        let (queue, kind) = match self {
-            Role::Map => (worker.queues.map(), QueueKind::Work { messages_max: 8 }),
-            Role::Shard(id) => (worker.queues.shard(id), QueueKind::Shard { messages_max: 8 }),
-        };
-        Ok(worker.broker.declare(&queue, kind).await?)
     }
 
     async fn serve(

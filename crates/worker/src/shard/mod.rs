@@ -21,8 +21,8 @@ use caudal_runtime::failpoint;
 use caudal_runtime::time;
 use futures::FutureExt;
 
-use crate::shard::owner::Owner;
-use crate::{Error, Worker};
+pub use self::owner::Owner;
+use crate::{Error, Worker, mutants};
 
 pub async fn subscribe(worker: &Worker, id: ShardId) -> Result<Box<dyn Consumer>, Error> {
     wait_for_turn(worker, id).await;
@@ -42,15 +42,12 @@ pub async fn serve(
         first = consumer.next() => first?,
     };
     let Some(first) = first else { return Ok(()) };
-    let kept = if failpoint::mutant("memory_kept") { kept::find(worker, id) } else { None };
-    let mut owner = match kept {
+    let mut owner = match mutants::memory_kept(worker, id) {
         Some(kept) => kept,
         None => Owner::take_over(worker, id, first.redelivered).await?,
     };
     let owned = own(worker, &mut owner, first, consumer.as_mut(), progress).await;
-    if failpoint::mutant("memory_kept") {
-        kept::keep(worker, id, owner);
-    }
+    mutants::keep_memory(worker, id, owner);
     owned
 }
 
@@ -134,44 +131,4 @@ fn ends_something(message: &Message) -> bool {
         Message::Table(_) => false,
         Message::End { .. } | Message::Baton | Message::Failed { .. } => true,
     }
-}
-
-/// What owners had in memory when their subscription ended: a deliberate defect.
-#[cfg(debug_assertions)]
-mod kept {
-    use std::cell::RefCell;
-    use std::collections::BTreeMap;
-
-    use super::*;
-
-    type Key = (u64, String, ShardId);
-
-    thread_local! {
-        static KEPT: RefCell<BTreeMap<Key, Owner>> = const { RefCell::new(BTreeMap::new()) };
-    }
-
-    fn key(worker: &Worker, id: ShardId) -> Key {
-        let incarnation = worker.durable.as_ref().map_or(0, |durable| durable.incarnation);
-        (incarnation, worker.queues.session.0.clone(), id)
-    }
-
-    pub fn find(worker: &Worker, id: ShardId) -> Option<Owner> {
-        let kept = KEPT.with_borrow_mut(|kept| kept.remove(&key(worker, id)));
-        kept.map(Owner::resubscribed)
-    }
-
-    pub fn keep(worker: &Worker, id: ShardId, owner: Owner) {
-        KEPT.with_borrow_mut(|kept| kept.insert(key(worker, id), owner));
-    }
-}
-
-#[cfg(not(debug_assertions))]
-mod kept {
-    use super::*;
-
-    pub fn find(_: &Worker, _: ShardId) -> Option<Owner> {
-        None
-    }
-
-    pub fn keep(_: &Worker, _: ShardId, _: Owner) {}
 }

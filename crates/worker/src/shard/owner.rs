@@ -16,7 +16,7 @@ use tracing::info;
 use crate::durable::Durable;
 use crate::record::{EarlyAnswer, Record, Takeover};
 use crate::shard::complete;
-use crate::{Error, Worker};
+use crate::{Error, Worker, mutants};
 
 pub struct Owner {
     worker: Worker,
@@ -44,9 +44,9 @@ pub enum OutputEvent {
 }
 
 impl Owner {
-    /// As if this were the same consumer still: a deliberate defect.
+    /// The baton goes with the subscription that it came by.
     #[cfg(debug_assertions)]
-    pub fn resubscribed(mut self) -> Self {
+    pub fn without_baton(mut self) -> Self {
         self.baton = None;
         self
     }
@@ -158,11 +158,7 @@ impl Owner {
         self.report(redelivered, duplicates);
         self.tell_failures().await?;
         self.answer_early(&mut record).await?;
-        if failpoint::mutant("ack_before_journal") {
-            for tag in taken.drain(..) {
-                consumer.ack(tag).await?;
-            }
-        }
+        mutants::ack_before_journal(&mut taken, consumer).await?;
         self.write_down(&record).await?;
         for tag in taken {
             consumer.ack(tag).await?;
@@ -210,8 +206,8 @@ impl Owner {
 
     /// Keeps the baton. A second one is a repetition of the first.
     async fn hold(&mut self, baton: DeliveryTag, consumer: &dyn Consumer) -> Result<(), Error> {
-        if failpoint::mutant("no_baton") {
-            return Ok(consumer.ack(baton).await?);
+        if mutants::no_baton(baton, consumer).await? {
+            return Ok(());
         }
         if let Some(old) = self.baton.replace(baton) {
             consumer.ack(old).await?;
@@ -345,13 +341,11 @@ async fn committed_outputs(
     shard: ShardId,
 ) -> Result<Vec<(StageId, Committed)>, Error> {
     let mut outputs = vec![];
-    if failpoint::mutant("output_uncommitted") {
-        return Ok(outputs);
-    }
     for stage in worker.engine.plan.stages.iter().filter(|stage| stage.runs_on(shard)) {
         if let Some(output) = durable.records.committed_output(shard, stage.id).await? {
             outputs.push((stage.id, output));
         }
     }
+    mutants::output_uncommitted(&mut outputs);
     Ok(outputs)
 }
