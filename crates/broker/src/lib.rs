@@ -51,7 +51,7 @@ pub trait Broker: Send + Sync + 'static {
     /// The events that are announced from here on.
     async fn listen(&self) -> Result<Box<dyn Listener>, Error>;
 
-    /// Why publishers have to wait at present, if they do.
+    /// The reason why publishers have to wait at present, if they do.
     fn trouble(&self) -> Option<Trouble> {
         None
     }
@@ -107,7 +107,7 @@ pub trait Listener: Send {
     async fn next(&mut self) -> Result<SessionEvent, Error>;
 }
 
-/// What happens to a session, for all nodes.
+/// An event of a session, for all nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEvent {
@@ -115,7 +115,7 @@ pub enum SessionEvent {
     Closed(SessionId),
 }
 
-/// What keeps publishers waiting.
+/// A condition that keeps publishers waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// No connection to the broker.
@@ -137,7 +137,7 @@ pub struct Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeliveryTag(pub u64);
 
-/// What a queue is for, hence how it behaves.
+/// The kind of a queue, hence how it behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
     /// Consumers compete; publishers are refused when this many messages wait.

@@ -25,14 +25,14 @@ pub struct MemoryBroker {
     pub counts: Counts,
 }
 
-/// Which faults have happened: a test has to see that they did.
+/// Counters of faults: a test has to see that they happened.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub duplicated: AtomicU64,
     pub reordered: AtomicU64,
 }
 
-/// What a broker may do to those who rely on more than it promises.
+/// Faults that a broker may have, for those who rely on more than it promises.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// Chance that a message is put into its queue twice.

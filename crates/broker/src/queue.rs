@@ -10,7 +10,7 @@ use crate::{Delivery, DeliveryTag, QueueKind};
 /// A consumer of a queue, numbered in the order of subscription.
 pub type ConsumerId = u64;
 
-/// Whose a consumer is: those of one connection are lost together.
+/// The connection of a consumer: those of one are lost together.
 pub type ConnectionId = u64;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ struct Entry {
     redelivered: bool,
 }
 
-/// Why a message was not taken.
+/// The reason why a message was not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
     Full,
@@ -100,7 +100,7 @@ impl Queue {
         }
     }
 
-    /// What the consumer had not acknowledged is ready again, marked as redelivered.
+    /// Ends a subscription: what it had not acknowledged is ready again, marked as redelivered.
     pub fn unsubscribe(&mut self, consumer: ConsumerId) {
         self.consumers.remove(&consumer);
         let (theirs, others) = std::mem::take(&mut self.unacked)

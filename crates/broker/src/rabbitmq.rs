@@ -56,7 +56,7 @@ pub struct Settings {
     /// `amqp://user:password@host:port/vhost`, or `amqps://`.
     pub url: String,
     pub queue_type: QueueType,
-    /// How long an absent broker is waited for before it is an error.
+    /// Time that an absent broker is waited for before it is an error.
     pub timeout: Duration,
 }
 
@@ -132,7 +132,7 @@ impl RabbitBroker {
         looking.await
     }
 
-    /// How many messages wait in a queue, if there is one.
+    /// The number of messages that wait in a queue, if there is one.
     async fn messages_waiting(&self, queue: &str) -> Result<Option<u32>, Error> {
         match self.look(queue).await {
             Ok(queue) => Ok(Some(queue.message_count())),

@@ -27,12 +27,12 @@ impl Decimal {
         self.units
     }
 
-    /// How many of its digits are behind the point.
+    /// The number of its digits behind the point.
     pub fn scale(self) -> u8 {
         self.scale
     }
 
-    /// How many digits it has, at least those behind the point.
+    /// The number of its digits, at least those behind the point.
     pub fn digits(self) -> u8 {
         let digits = self.units.unsigned_abs().checked_ilog10().map_or(1, |log| log as u8 + 1);
         digits.max(self.scale)

@@ -55,7 +55,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Where a stream of numbered fragments comes from.
+/// The source of a stream of numbered fragments.
 ///
 /// Map stages have no state, so what they send keeps the number of the table fragment it was made
 /// of: a table is the source for everything up to the first shards that gather it.
@@ -75,7 +75,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Which fragment: the *number*-th of its source.
+/// The identity of a fragment: the *number*-th of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FragmentId {
     pub source: Source,

@@ -1,4 +1,4 @@
-//! What decides: identities, the tracker that makes delivery exact, completion, limits and error codes. Facts go
+//! Decisions: identities, the tracker that makes delivery exact, completion, limits and error codes. Facts go
 //! in, decisions come out; there is no I/O and no clock in this crate, and nothing of how anything is sent or
 //! stored: that is `caudal-protocol`.
 

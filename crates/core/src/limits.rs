@@ -77,7 +77,7 @@ pub const REJECTS_DESCRIBED_MAX: usize = 10;
 /// Bytes of messages that a shard takes and writes down at once.
 pub const RECORD_BYTES: usize = 16 << 20;
 
-/// How long a shard waits for more of the same before it writes down what it has.
+/// Time that a shard waits for more of the same before it writes down what it has.
 pub const RECORD_LINGER_MS: u64 = 100;
 
 /// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
@@ -208,7 +208,7 @@ pub const GRACE_SECONDS: u64 = 30;
 /// within the grace.
 pub const OPEN_QUEUES_MS_MAX: u64 = 10_000;
 
-/// How long a session waits for its first worker.
+/// Time that a session waits for its first worker.
 pub const UNCLAIMED_SECONDS_MAX: u64 = 120;
 
 /// How long the end of a session is remembered: longer than any process may have been frozen that

@@ -1,4 +1,4 @@
-//! Which fragments have been seen, and when a source is complete.
+//! The tracker: which fragments have been seen, and when a source is complete.
 //!
 //! **Completion is coverage, not counting**: a source is complete when its end *N* is known and each
 //! of the numbers `0..N` has been seen. Order, duplicates and late arrivals cannot change that.
@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::ids::{Attempt, FragmentId, Source};
 
-/// Which part of a fragment's attempt a message is: `index` of `count`.
+/// A part of a fragment's attempt: `index` of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     pub attempt: Attempt,
@@ -25,7 +25,7 @@ pub struct Part {
     pub count: u32,
 }
 
-/// What became of a part that was offered.
+/// The outcome of a part that was offered.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Offer<P> {
     /// With this part its fragment is whole: these are the payloads of all its parts, in order.
@@ -47,14 +47,14 @@ pub enum EndConflict {
     NoSuchPart { fragment: FragmentId, index: u32, count: u32 },
 }
 
-/// What one consumer (a shard, a client) has seen of each of its sources. `P` is a part's payload.
+/// Fragments that one consumer (a shard, a client) has seen of each of its sources. `P` is a part's payload.
 #[derive(Debug)]
 pub struct Tracker<P> {
     sources: HashMap<Source, Seen>,
     pending: HashMap<FragmentId, HashMap<Attempt, PendingParts<P>>>,
 }
 
-/// What has been seen of a source, in a form that can be written down.
+/// Fragments that have been seen of a source, in a form that can be written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenOfSource {
     pub source: Source,
@@ -141,7 +141,7 @@ impl<P> Tracker<P> {
         self.pending.remove(&id);
     }
 
-    /// What has been seen of each source, in the order of the sources.
+    /// Fragments that have been seen of each source, in the order of the sources.
     pub fn seen(&self) -> Vec<SeenOfSource> {
         let ranges = |numbers: &RoaringBitmap| {
             let mut ranges: Vec<(u32, u32)> = vec![];
@@ -206,7 +206,7 @@ impl<P> Tracker<P> {
             .is_some_and(|seen| seen.end.is_some_and(|end| seen.numbers.len() == u64::from(end)))
     }
 
-    /// How many fragments of the source have been seen.
+    /// The number of fragments of the source that have been seen.
     pub fn seen_count(&self, source: Source) -> u64 {
         self.sources.get(&source).map_or(0, |seen| seen.numbers.len())
     }

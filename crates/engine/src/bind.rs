@@ -9,7 +9,7 @@ use datafusion::physical_plan::ExecutionPlan;
 
 use crate::source::SourceExec;
 
-/// What a leaf (and the node that it is) reads in this run.
+/// The data that a leaf (and the node that it is) reads in this run.
 type Data<'a> = dyn FnMut(&Leaf, &Arc<dyn ExecutionPlan>) -> Result<SourceExec> + 'a;
 
 pub fn bind(plan: &Arc<dyn ExecutionPlan>, data: &mut Data<'_>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -42,7 +42,7 @@ pub struct Completion {
     pub stage: StageId,
     pub(crate) shard: ShardId,
     pub(crate) plan: Arc<dyn ExecutionPlan>,
-    /// What has been answered early, and need not be again.
+    /// Rows that have been answered early, and need not be again.
     pub(crate) said: Said,
 }
 

@@ -14,18 +14,18 @@ use datafusion::prelude::SessionConfig;
 
 use crate::merge::Merge;
 
-/// How many of the largest consumers an out-of-memory error names.
+/// The number of largest consumers that an out-of-memory error names.
 const MEMORY_CONSUMERS_NAMED: std::num::NonZeroUsize =
     std::num::NonZeroUsize::new(3).expect("3 > 0");
 
-/// What a sort keeps back for merging what it has spilled.
+/// Bytes that a sort keeps back for merging what it has spilled.
 const SORT_RESERVE_BYTES: usize = 10 << 20;
 
 pub struct Engine {
     pub plan: Arc<SessionPlan>,
     pub(crate) runtime: Arc<RuntimeEnv>,
     pub(crate) context: Arc<TaskContext>,
-    /// How a shard may merge what it gathers of a stage, where it can.
+    /// The merge of what a shard gathers of a stage, where there is one.
     pub(crate) merges: HashMap<StageId, Merge>,
     /// Stages whose gathered batches are not joined.
     pub(crate) batches_to_keep: HashSet<StageId>,

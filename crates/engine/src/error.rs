@@ -1,4 +1,4 @@
-//! Why a stage could not be run.
+//! Errors of running a stage.
 
 use arrow::error::ArrowError;
 use caudal_core::{Code, Coded, EndConflict};

@@ -1,4 +1,4 @@
-//! What a shard keeps of one of its inputs.
+//! The gathered rows of one input of a shard.
 //!
 //! Partial states are merged as they come, so that memory follows the groups and not the input;
 //! what cannot be merged is kept as it is. What does not fit into memory is spilled.

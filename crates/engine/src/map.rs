@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::partition::{distribute, spread_key};
 use crate::source::{SourceExec, collect};
 
-/// What became of a fragment.
+/// The output of a map stage for one fragment.
 #[derive(Debug, Default)]
 pub struct MapOutput {
     /// For each shard that reads the table, what it gets: possibly nothing but the message that the

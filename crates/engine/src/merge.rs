@@ -1,4 +1,4 @@
-//! How a shard may merge what it gathers of a stage before it is complete.
+//! Merges of what a shard gathers of a stage before it is complete.
 //!
 //! ```text
 //! gathered: rows of SortExec(fetch=5)      merge: SortExec(fetch=5), again

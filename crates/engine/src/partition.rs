@@ -1,4 +1,4 @@
-//! Which shard gets which rows.
+//! Partitioning of rows over shards.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub fn distribute(
     }
 }
 
-/// What decides where spread rows go: never the run, or a repetition would go elsewhere.
+/// The key by which rows are spread: never of the run, or a repetition would go elsewhere.
 pub fn spread_key(source: Source, number: u32) -> usize {
     match source {
         Source::Table(_) => number as usize,

@@ -36,15 +36,15 @@ pub struct Shard {
     failures: Vec<(StageId, Error)>,
 }
 
-/// Where a stage that answers early stands.
+/// The state of a stage that answers early.
 #[derive(Default)]
 struct EarlyState {
     said: Said,
-    /// How much had come in when it was last looked at.
+    /// Rows that had come in when it was last looked at.
     looked_at_rows: usize,
 }
 
-/// What became of a part of a fragment.
+/// The outcome of taking a part of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// It counts: its fragment is whole, or waits for the other parts.
@@ -134,7 +134,7 @@ impl Shard {
         Some(completion.map_err(|error| (ready, error)))
     }
 
-    /// What the waiting stages can already answer, as far as it is worth a look: a look costs a run
+    /// Early answers of the waiting stages, as far as it is worth a look: a look costs a run
     /// over what has been gathered, so it has to have grown.
     pub async fn early_answers(&mut self) -> Result<Vec<(StageId, StageOutput)>, (StageId, Error)> {
         let engine = Arc::clone(&self.engine);

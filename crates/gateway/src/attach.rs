@@ -32,7 +32,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// How the session is, whenever that changes: at once for the first time.
+    /// The next status of the session, whenever it changes: at once for the first time.
     pub async fn next(&mut self) -> Result<Status, Error> {
         if self.statuses.changed().await.is_ok() {
             return Ok(self.statuses.borrow_and_update().clone());

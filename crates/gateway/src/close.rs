@@ -23,7 +23,7 @@ impl Gateway {
         self.end(owner, session, None).await
     }
 
-    /// Whoever still waits for the session is told that it was cancelled.
+    /// Ends the session with a failure: all who still wait for it learn that it was cancelled.
     pub async fn cancel(&self, owner: &Owner, session: &SessionId) -> Result<(), Error> {
         self.end(owner, session, Some(&Error::Cancelled)).await
     }

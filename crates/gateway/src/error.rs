@@ -1,4 +1,4 @@
-//! Why a gateway does not do what it was asked to, and why it ends a session.
+//! Errors of a gateway: of calls, and those that end a session.
 
 use std::io;
 use std::net::SocketAddr;

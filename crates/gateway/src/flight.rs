@@ -217,7 +217,7 @@ impl Flight {
     }
 }
 
-/// What the client sends. When the gateway leaves, an error comes after what it has sent so far.
+/// The client's messages. When the gateway leaves, an error comes after those that it has sent so far.
 fn until_leaving(
     gateway: Arc<Gateway>,
     incoming: Streaming<FlightData>,
@@ -299,7 +299,7 @@ fn parsed<T: DeserializeOwned>(what: &'static str, body: &[u8]) -> Result<T, Err
     serde_json::from_slice(body).map_err(|error| bad(what, error.to_string()))
 }
 
-/// What is parsed takes far more memory than its text.
+/// Metadata that may be parsed: it then takes far more memory than its text.
 fn bounded(metadata: &Bytes) -> Result<&[u8], Error> {
     match metadata.len() > limits::PUT_METADATA_BYTES_MAX {
         true => Err(bad("the metadata of a batch", format!("{} bytes of it", metadata.len()))),
@@ -315,7 +315,7 @@ fn bad(what: &'static str, reason: impl Into<String>) -> Error {
     Error::BadRequest { what, reason: reason.into() }
 }
 
-/// What the client's stream itself is wrong with.
+/// The error of a client's stream that is broken itself.
 fn broken(status: Status) -> Error {
     match status.code() {
         Code::OutOfRange => Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX },

@@ -213,7 +213,7 @@ impl OpenSession {
         }
     }
 
-    /// How a query is answered, if it is.
+    /// The plan of a query's answer, if it has one.
     pub(crate) fn answer(&self, query: QueryId) -> Result<&AnswerPlan, Error> {
         let queries = &self.session.plan.queries;
         let reason = match queries.get(query.index()) {

@@ -95,7 +95,7 @@ impl TableStream {
     }
 }
 
-/// Why these cannot be the rows of a fragment.
+/// The reason why these cannot be the rows of a fragment.
 fn check(rows: &Bytes, encodings: &Encodings) -> Result<(), String> {
     let shape = wire::shape(rows).map_err(|error| error.to_string())?;
     let most = |what: &str, is: u64, max: usize| match is > max as u64 {

@@ -29,7 +29,7 @@ pub struct ResultStream {
     schema: SchemaRef,
     /// None: lost, and to be had again.
     consumer: Option<Box<dyn Consumer>>,
-    /// What the client has not acknowledged, by its place in this stream.
+    /// Messages that the client has not acknowledged, by their place in this stream.
     sent: VecDeque<(u64, DeliveryTag)>,
     next_tag: u64,
     /// Of the client's attach: a later one has readers of its own. Zero before the first.
@@ -153,7 +153,7 @@ impl ResultStream {
         })
     }
 
-    /// What was not acknowledged comes again; the client knows it by its identity.
+    /// Subscribes anew: what was not acknowledged comes again; the client knows it by its identity.
     async fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
         use caudal_broker::Error::{Lost, Stale};
         if !matches!(lost, Lost { .. } | Stale { .. }) {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::Error;
 
-/// What comes before all rows of a result.
+/// The schema message, which comes before all rows of a result.
 pub fn schema_message(schema: &Schema) -> FlightData {
     SchemaAsIpc::new(schema, &IpcWriteOptions::default()).into()
 }

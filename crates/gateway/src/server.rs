@@ -61,7 +61,7 @@ pub async fn serve(
     }
 }
 
-/// What a gateway answers calls with.
+/// The Flight service of a gateway.
 pub fn service(
     gateway: &Arc<Gateway>,
 ) -> InterceptedService<FlightServiceServer<Flight>, impl Interceptor + Clone + Send + 'static> {

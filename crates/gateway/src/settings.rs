@@ -1,4 +1,4 @@
-//! What an operator decides about a gateway.
+//! Settings of a gateway.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,20 +13,20 @@ pub struct Settings {
     /// Unique among the gateways that run at the same time.
     pub name: String,
     pub listen: SocketAddr,
-    /// Whose calls are answered. None: anybody's.
+    /// Owners whose calls are answered. None: anybody's.
     pub tokens: Option<Vec<Owner>>,
     pub tls: Option<TlsFiles>,
     /// Sessions of the whole cluster at the same time; the same at all its gateways.
     pub sessions_max: usize,
     /// Shards of a session whose client does not say how many.
     pub shards: usize,
-    /// How long a session may be without its client.
+    /// Grace period: the time that a session may be without its client.
     pub grace: Duration,
-    /// How long a session waits for its first worker.
+    /// Time that a session waits for its first worker.
     pub unclaimed_max: Duration,
 }
 
-/// Where the certificate chain and its private key are, as PEM.
+/// Files of the certificate chain and its private key, as PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     pub certificate: PathBuf,

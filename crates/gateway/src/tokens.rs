@@ -1,4 +1,4 @@
-//! Who is calling: a bearer token, known here only by its hash.
+//! Authentication: a bearer token, known here only by its hash.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 
 use crate::Error;
 
-/// Whose a session is: SHA-256 of a token, in hexadecimal.
+/// The owner of a session: SHA-256 of a token, in hexadecimal.
 #[derive(Clone)]
 pub struct Owner(String);
 

@@ -1,4 +1,4 @@
-//! What somebody has seen not to change, and for how long it has been watching.
+//! A watch: for how long values have been seen not to change.
 //!
 //! Only time that was watched counts: between two looks no more than [`WATCH_GAP_MS_MAX`]. A process
 //! that was stopped, or could not reach the store, has not seen that nothing happened meanwhile, and

@@ -1,4 +1,4 @@
-//! Who is alive: pings in a row without an answer make a node dead, an answer makes it alive.
+//! The failure detector: pings in a row without an answer make a node dead, an answer makes it alive.
 //!
 //! Misses are counted, not timed: a monitor that was itself frozen misses one ping, not all of them. And
 //! only a process that has answered can fall silent: `known` is the incarnation that a verdict is about.
@@ -38,7 +38,7 @@ pub enum Detection {
     Up { node: NodeId },
 }
 
-/// What a node says of itself.
+/// The answer of a node to a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pong {
     pub node: NodeId,

@@ -1,4 +1,4 @@
-//! Why a node cannot take part in a cluster that is watched.
+//! Errors of a node that cannot take part in a watched cluster.
 
 use std::io;
 use std::path::PathBuf;

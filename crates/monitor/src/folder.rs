@@ -33,11 +33,11 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What is written down about a node when it is started.
+/// The record of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
     pub process: Process,
-    /// How often the node has been started since the cluster was.
+    /// Launches of the node since the cluster was started.
     pub launches: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Who is meant: a node of the cluster, and a process that it runs as.
+//! Identities: a node of the cluster, and a process that it runs as.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Keeps a cluster at strength: monitors find out who is dead, elect one of them, and that one has the
 //! dead brought back.
 //!
-//! What decides is pure: `state` is `detect`, `elect` and `revive` over (event, now) → actions, and
+//! The decisions are pure: `state` is `detect`, `elect` and `revive` over (event, now) → actions, and
 //! `launch::decide`. The simulation in `tests/` runs exactly these. Sockets, processes and files are at
 //! the edge: `service`, `transport`, `health`, `launch`.
 //!

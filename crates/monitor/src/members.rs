@@ -9,7 +9,7 @@ use crate::NodeId;
 use crate::limits::{NAME_BYTES_MAX, NODES_MAX};
 use crate::state::Peer;
 
-/// What monitors read of the cluster file; whoever writes it may add to it.
+/// The nodes of the cluster file; other programs may add to the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
     pub nodes: Vec<Member>,
@@ -22,15 +22,15 @@ pub struct Member {
     pub role: Role,
     /// The machine it runs on, by any name that tells machines apart.
     pub host: String,
-    /// Where it answers health checks (UDP) and, a monitor, the other monitors (TCP): host:port.
+    /// Address for health checks (UDP) and, of a monitor, for the other monitors (TCP): host:port.
     pub health: String,
     pub launch: Launch,
-    /// Where clients connect, for a gateway.
+    /// Address for clients, of a gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
 }
 
-/// How a node is started.
+/// The way in which a node is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Launch {
@@ -92,7 +92,7 @@ impl Members {
         self.nodes.iter().map(peer).collect()
     }
 
-    /// Why these cannot be the nodes of a cluster.
+    /// The reason why these cannot be the nodes of a cluster.
     pub fn check(&self) -> Result<(), String> {
         if self.nodes.len() > NODES_MAX {
             return Err(format!("more than {NODES_MAX} nodes"));

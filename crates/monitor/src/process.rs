@@ -14,10 +14,10 @@ use crate::Process;
 /// The unit of times in /proc: the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// How often a process that is to end is looked at.
+/// Pause between two looks at a process that is to end.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Where a process's start time is in its stat, counted after its name.
+/// Position of a process's start time in its stat, counted after its name.
 const START_FIELD: usize = 19;
 
 impl Process {
@@ -91,7 +91,7 @@ impl Process {
         Some(kib * 1024)
     }
 
-    /// How long it has been running.
+    /// Time that it has been running.
     pub fn uptime(self) -> Option<Duration> {
         let up = fs::read_to_string("/proc/uptime").ok()?;
         let up: f64 = up.split(' ').next()?.parse().ok()?;

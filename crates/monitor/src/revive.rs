@@ -1,4 +1,4 @@
-//! What the leader does about the dead: one revival at a time for each, a pause that grows after each one
+//! Restarts of the dead by the leader: one revival at a time for each, a backoff that grows after each one
 //! in vain, and after so many of those no more.
 
 use std::collections::BTreeMap;
@@ -54,12 +54,12 @@ pub enum Step {
 }
 
 impl Reviver {
-    /// Who does not lead revives nobody, and who leads anew begins anew.
+    /// Forgets all nodes: a monitor that does not lead revives nobody, and one that leads anew begins anew.
     pub fn forget(&mut self) {
         self.supervised.clear();
     }
 
-    /// What to do about a node now.
+    /// The next step for a node.
     pub fn step(&mut self, node: NodeId, verdict: Verdict, now_ms: u64) -> Option<Step> {
         let supervision = self.supervised.entry(node).or_default();
         match verdict {

@@ -91,7 +91,7 @@ pub struct MonitorState {
     leader_reported: Option<NodeId>,
     /// The dead of hosts where no monitor lives.
     unreachable: BTreeSet<NodeId>,
-    /// What this monitor has been awake for; all else goes by this clock.
+    /// Time that this monitor has been awake for; all else goes by this clock.
     watched_ms: u64,
     last_tick_ms: Option<u64>,
 }
@@ -197,7 +197,7 @@ impl MonitorState {
         [Action::Report(ClusterEvent::Restarting { node, on }), launch]
     }
 
-    /// Who can start processes where the node lives.
+    /// The monitor that can start processes on the node's host.
     fn executor(&self, node: NodeId) -> Option<NodeId> {
         let host = &self.peers.get(&node)?.host;
         let is_there = |monitor: &NodeId| self.peers[monitor].host == *host;
@@ -223,7 +223,7 @@ impl MonitorState {
         }
     }
 
-    /// What the leader asks for, unless this monitor knows better: it hears the node, or another leader.
+    /// The launch that the leader asks for, unless this monitor knows better: it hears the node, or another leader.
     fn carry_out(&self, from: NodeId, node: NodeId, dead: Option<Process>) -> Action {
         let answer =
             |outcome| Action::Send { to: from, message: Message::Launched { node, outcome } };

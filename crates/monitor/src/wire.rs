@@ -36,10 +36,10 @@ pub struct Health {
     pub nonce: u64,
     pub process: Process,
     pub state: NodeState,
-    /// Whom a monitor follows.
+    /// The leader that a monitor follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader: Option<NodeId>,
-    /// Whom a leader does not try to bring back any more.
+    /// The nodes that a leader does not try to bring back any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_up: Vec<NodeId>,
 }
@@ -91,7 +91,7 @@ impl Secret {
         [&length.to_le_bytes()[..], &signature, &body].concat()
     }
 
-    /// What follows the length of a message, whose bound the reader has checked before it read it.
+    /// The envelope after the length of a message, whose bound the reader has checked before it read it.
     pub fn open_envelope(
         &self,
         bytes: &[u8],

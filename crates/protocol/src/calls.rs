@@ -1,4 +1,4 @@
-//! What clients and gateways say to each other, beside rows. `docs/protocol.md` has the rules.
+//! Calls between clients and gateways, beside rows. `docs/protocol.md` has the rules.
 //!
 //! All of it is JSON: in the body of a Flight action, in the command of a descriptor, in the
 //! application metadata of a batch. The token goes in the header `authorization: Bearer ...`; an error
@@ -14,7 +14,7 @@ use crate::message::Failure;
 pub const CODE_HEADER: &str = "caudal-code";
 /// Base64 of UTF-8, as everything textual in a header.
 pub const HINT_HEADER: &str = "caudal-hint";
-/// Where in a query's text the mistake is, drawn; base64 of UTF-8.
+/// The place of the mistake in a query's text, drawn; base64 of UTF-8.
 pub const EXCERPT_HEADER: &str = "caudal-excerpt";
 /// On a refusal that time can cure: when to try again.
 pub const RETRY_MS_HEADER: &str = "caudal-retry-ms";
@@ -39,7 +39,7 @@ pub struct OpenReply {
     pub fingerprint: String,
 }
 
-/// What is to be sent of a table.
+/// Columns of a table that are to be sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TableNeeds {
     pub name: String,
@@ -52,7 +52,7 @@ pub struct TableNeeds {
     pub schema: String,
 }
 
-/// What will come back of a query.
+/// Columns of a query's answer, and where it comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueryShape {
     pub name: String,
@@ -65,7 +65,7 @@ pub struct QueryShape {
     pub refused: Option<Refusal>,
 }
 
-/// Why a query cannot be answered.
+/// The reason why a query cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     pub code: String,
@@ -163,10 +163,10 @@ pub struct ResultAck {
     pub tag: u64,
 }
 
-/// How a session is, for a client that waits.
+/// The status of a session, for a client that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// What it waits for, most important first, in words.
+    /// Reasons to wait, most important first, in words.
     pub waiting_for: Vec<String>,
     /// Workers that serve the session.
     pub workers: usize,

@@ -1,4 +1,4 @@
-//! What is on the wire and in the store: `docs/protocol.md` in Rust.
+//! The formats on the wire and in the store: `docs/protocol.md` in Rust.
 //!
 //! - between client and gateway: [`calls`], [`schema`], [`encoding`];
 //! - in queues: [`message`] and how it is [`wire`]d, [`queues`] for their names;

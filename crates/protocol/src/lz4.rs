@@ -1,4 +1,4 @@
-//! How much LZ4 frames unpack to, at most, by the number of their blocks.
+//! Bounds of what LZ4 frames unpack to, by the number of their blocks.
 //!
 //! Before a packed buffer stands how long it will be. Arrow believes that only after it has unpacked all there
 //! is: what a stranger packed has to be looked at before.
@@ -17,7 +17,7 @@ const IS_PLAIN: u32 = 1 << 31;
 /// The largest block there is.
 pub const BLOCK_BYTES_MAX: u64 = LEGACY_BLOCK_BYTES;
 
-/// What all blocks of all frames hold if they are full, as those of every encoder are but the last. Whatever cannot
+/// Bytes of all blocks of all frames if they are full, as those of every encoder are but the last. Whatever cannot
 /// be read here cannot be unpacked, either.
 pub fn unpacked_bytes_max(frames: &[u8]) -> u64 {
     let mut reader = Reader { rest: frames };

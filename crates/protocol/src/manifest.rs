@@ -1,4 +1,4 @@
-//! What a session is, for every process that takes part in it, and how it ended.
+//! Records of a session: what it is, for every process that takes part in it, and how it ended.
 
 use caudal_core::{Decimal, SessionId};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Manifest {
     pub tables: Vec<TableEntry>,
     pub queries: Vec<QueryEntry>,
     pub shards: usize,
-    /// What `now()` says: milliseconds since 1970, UTC.
+    /// The time of `now()`: milliseconds since 1970, UTC.
     pub started_ms: i64,
     /// The version of the engine that planned it.
     pub version: String,
@@ -44,7 +44,7 @@ pub struct QueryEntry {
 pub enum ParamValue {
     Int(i64),
     Float(f64),
-    /// What neither 64 bits nor a float hold.
+    /// A number that neither 64 bits nor a float hold.
     Decimal(Decimal),
     Text(String),
     Bool(bool),
@@ -58,7 +58,7 @@ pub struct Tombstone {
     /// None: closed by its client.
     pub failure: Option<Failure>,
     pub closed_ms: i64,
-    /// What queues it had: the manifest may be gone before they are.
+    /// Its queues: the manifest may be gone before they are.
     pub shards: usize,
     pub queries: usize,
 }
@@ -89,6 +89,6 @@ pub struct Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub worker: String,
-    /// Why it does not.
+    /// The reason why it does not.
     pub refusal: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What travels between clients, workers and shards.
+//! Messages between clients, workers and shards.
 
 use arrow::array::RecordBatch;
 use caudal_core::{FragmentId, Part, QueryId, Source, StageId, TableId};
@@ -10,9 +10,9 @@ use crate::size::rows_bytes;
 pub enum Message {
     /// A fragment of a table, for whichever map worker takes it.
     Table(TableFragment),
-    /// What a fragment became on its way, or a part of it: for a shard, or for the client.
+    /// Rows that a fragment became on its way, or a part of them: for a shard, or for the client.
     Part(FragmentPart),
-    /// How many fragments a source has.
+    /// The number of fragments of a source.
     End { source: Source, count: u32 },
     /// Held by the owner of a shard until all of the shard's output is published.
     Baton,
@@ -44,7 +44,7 @@ pub struct Section {
     pub batches: Vec<RecordBatch>,
 }
 
-/// Why a query failed, in a form that crosses processes.
+/// The failure of a query, in a form that crosses processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub code: String,

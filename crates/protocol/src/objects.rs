@@ -1,4 +1,4 @@
-//! What durable objects are called: the layout of the store that gateways and workers share.
+//! Names of durable objects: the layout of the store that gateways and workers share.
 //!
 //! ```text
 //! slots/<k>                      the session that takes the k-th place of the cluster

@@ -1,4 +1,4 @@
-//! What a session's queues are called. They belong to it alone and go with it.
+//! Names of a session's queues. They belong to it alone and go with it.
 
 use caudal_core::{QueryId, SessionId, ShardId};
 

@@ -35,7 +35,7 @@ pub fn decode(text: &str) -> Result<Schema, Error> {
     guarded(|| try_schema_from_ipc_buffer(&bytes))
 }
 
-/// What keeps two schemas from being the same for whoever reads the rows, if anything does: names and
+/// The difference of two schemas for a reader of the rows, if there is one: names and
 /// types count, metadata does not, and what may be null may also not be.
 pub fn difference(expected: &Schema, given: &Schema) -> Option<String> {
     let (columns, given_columns) = (expected.fields().len(), given.fields().len());

@@ -1,4 +1,4 @@
-//! How much rows take by themselves, whatever they share memory with.
+//! Sizes of rows by themselves, whatever they share memory with.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::DataType;

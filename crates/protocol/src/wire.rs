@@ -48,7 +48,7 @@ pub enum Error {
     TooLarge { bytes: u64, bytes_max: u64 },
 }
 
-/// What precedes the rows of a message.
+/// The header of a message, before its rows.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Header {
@@ -357,7 +357,7 @@ mod tests {
         assert!(matches!(decoded, Message::Table(fragment) if fragment.batch.num_rows() == rows));
     }
 
-    /// What gateways pass on unseen.
+    /// Rows that gateways pass on unseen.
     #[test]
     fn damage_within_packed_rows_is_told_with_its_fragment() {
         let whole = encode(&messages()[0]).unwrap();

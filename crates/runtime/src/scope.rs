@@ -97,7 +97,7 @@ impl Scope {
         self.lock().mode == Mode::Frozen
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.lock().tasks
     }

@@ -55,7 +55,7 @@ fn with<T>(look: impl FnOnce(&mut Clock) -> T) -> Option<T> {
     CLOCK.with_borrow_mut(|clock| clock.as_mut().map(look))
 }
 
-/// How much time has passed.
+/// The simulated time that has passed.
 pub fn elapsed() -> Option<Duration> {
     with(|clock| clock.elapsed)
 }

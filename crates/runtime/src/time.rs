@@ -8,7 +8,7 @@ pub use tokio::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
-/// What the monotonic clock says. `Instant::now` and `Instant::elapsed` go past it.
+/// The time of the monotonic clock. `Instant::now` and `Instant::elapsed` go past it.
 #[allow(clippy::disallowed_methods, reason = "this is the seam")]
 pub fn now() -> Instant {
     #[cfg(debug_assertions)]
@@ -18,12 +18,12 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// How long ago something was.
+/// The time since something.
 pub fn since(start: Instant) -> Duration {
     now().saturating_duration_since(start)
 }
 
-/// What the clock on the wall says, in milliseconds since 1970: for people, and for ages of hours.
+/// The time of the clock on the wall, in milliseconds since 1970: for people, and for ages of hours.
 #[allow(clippy::disallowed_methods, reason = "this is the seam")]
 pub fn wall_ms() -> i64 {
     #[cfg(debug_assertions)]
@@ -47,7 +47,7 @@ pub async fn sleep_until(deadline: Instant) {
     tokio::time::sleep_until(deadline).await;
 }
 
-/// What a future comes to, if it does in time.
+/// The output of a future, if it comes in time.
 pub async fn timeout<T>(duration: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
     timeout_at(now() + duration, future).await
 }

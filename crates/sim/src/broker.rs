@@ -208,7 +208,7 @@ fn lost() -> Error {
 struct SimConsumer {
     link: Arc<Link>,
     queue: String,
-    /// How often the connection had been lost before.
+    /// Times that the connection had been lost before.
     generation: u64,
     consumer: Option<Box<dyn Consumer>>,
 }

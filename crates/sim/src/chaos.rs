@@ -11,7 +11,7 @@ use crate::faults::Fault;
 use crate::nodes::{Process, Role};
 use crate::world::{HEARTBEAT, World, extend};
 
-/// What a seed's cluster is made of.
+/// The cluster of a seed.
 pub struct Cluster {
     pub world: Arc<World>,
     pub processes: Vec<Process>,

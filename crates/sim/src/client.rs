@@ -16,7 +16,7 @@ use crate::line::SimDial;
 use crate::workload::{Workload, with_row_column};
 use crate::world::World;
 
-/// What a session came to.
+/// The end of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// All its answers are right; so many rows.

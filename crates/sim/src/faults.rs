@@ -1,4 +1,4 @@
-//! What can go wrong. Each kind is switched on or off for a seed, and counted when it happens.
+//! Faults. Each kind is switched on or off for a seed, and counted when it happens.
 
 use std::collections::{BTreeMap, BTreeSet};
 

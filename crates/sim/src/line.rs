@@ -24,7 +24,7 @@ use tonic::codegen::{BoxFuture, Service, StdError};
 
 use crate::world::{HEARTBEAT, Link, World, lock};
 
-/// How long a client waits for a connection.
+/// Time that a client waits for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// Frames that are on their way.
@@ -32,7 +32,7 @@ const FRAMES_AHEAD: usize = 4;
 
 type Answer = dyn Fn(Request<Body>) -> BoxFuture<Response<Body>, Infallible> + Send + Sync;
 
-/// Where gateways can be reached.
+/// The addresses of gateways.
 #[derive(Default)]
 pub struct Doors(Mutex<BTreeMap<String, Arc<Door>>>);
 
@@ -73,7 +73,7 @@ impl Doors {
         true
     }
 
-    /// What keepalive does about a gateway that does not answer.
+    /// Keepalive: cuts the lines to a gateway that does not answer.
     pub fn cut_if_frozen_later(&self, world: &Arc<World>, gateway: &str) {
         let Some(door) = lock(&self.0).get(gateway).cloned() else { return };
         world.scope.spawn(async move {
@@ -89,7 +89,7 @@ impl Doors {
     }
 }
 
-/// How a client of the simulation reaches gateways.
+/// The dialer of a client of the simulation.
 pub struct SimDial(pub Arc<World>);
 
 #[async_trait]
@@ -181,7 +181,7 @@ async fn carry(mut body: Body, frames: mpsc::Sender<Option<Frame<Bytes>>>, cut: 
     }
 }
 
-/// What comes out at the other end.
+/// A stream as it comes out at the other end.
 struct Carried {
     /// None is the end.
     frames: mpsc::Receiver<Option<Frame<Bytes>>>,

@@ -21,7 +21,7 @@ pub struct Summary {
     pub coded: BTreeMap<String, u64>,
     /// Seeds in which something was not as it should be, and what.
     pub failures: Vec<(u64, Vec<String>)>,
-    /// How many seeds had a kind of fault switched on.
+    /// Seeds that had a kind of fault switched on.
     pub enabled: Counts,
     pub counts: Counts,
     pub events: u64,

@@ -1,4 +1,4 @@
-//! What DataFusion alone answers.
+//! The answer of DataFusion alone.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use datafusion::scalar::ScalarValue;
 
 use crate::workload::{Table, with_row_column};
 
-/// What DataFusion alone answers.
+/// The answer of DataFusion alone.
 pub async fn plain(
     tables: &[Table],
     sql: &str,

@@ -24,7 +24,7 @@ const SESSION_MAX: Duration = Duration::from_secs(900);
 /// After that nothing is left: longer than the grace period of janitors and than the latest write is late.
 const SETTLE: Duration = Duration::from_secs(150);
 
-/// What the clock on the wall says when a simulation begins.
+/// The clock on the wall when a simulation begins.
 const WALL_MS: i64 = 1_700_000_000_000;
 
 const STACK_BYTES: usize = 16 << 20;
@@ -43,7 +43,7 @@ pub struct Report {
     pub seed: u64,
     pub workload: String,
     pub ends: Vec<End>,
-    /// What is not as it should be.
+    /// Problems that were found.
     pub problems: Vec<String>,
     pub enabled: BTreeSet<Fault>,
     pub counts: Counts,
@@ -61,7 +61,7 @@ pub fn run(seed: u64, options: &Options) -> Report {
     running.join().expect("what panics is caught")
 }
 
-/// What a seed is about. Plans and right answers are made before time is simulated.
+/// The setup of a seed. Plans and right answers are made before time is simulated.
 struct Setup {
     seed: u64,
     enabled: BTreeSet<Fault>,
@@ -249,7 +249,7 @@ impl Simulation {
     }
 }
 
-/// What may rightly be told to a client when things go wrong as they do here.
+/// Whether a client may rightly be told a code when things go wrong as they do here.
 fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
     let count = |faults: &[Fault]| -> u64 {
         faults.iter().map(|fault| counts.get(fault).copied().unwrap_or_default()).sum()

@@ -19,7 +19,7 @@ pub type Objects = BTreeMap<String, Bytes>;
 #[derive(Clone)]
 pub struct SimStore(pub Arc<Link>);
 
-/// How a call turns out.
+/// The outcome of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Done,

@@ -1,4 +1,4 @@
-//! What happened, line by line. The same seed gives the same lines.
+//! The trace of a run, line by line. The same seed gives the same lines.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What is asked, and what the right answer is. Made once and kept: a seed costs its run alone.
+//! Workloads: queries and their right answers. Made once and kept: a seed costs its run alone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};

@@ -1,4 +1,4 @@
-//! What all nodes share: the broker, the store, the network between them, and what goes wrong.
+//! The world of all nodes: the broker, the store, the network between them, and what goes wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,18 +24,18 @@ pub struct World {
     trace: Mutex<Trace>,
     pub broker: Arc<MemoryBroker>,
     pub objects: Mutex<BTreeMap<String, Bytes>>,
-    /// What is on its way, and what belongs to no node.
+    /// Tasks of what is on its way, and of what belongs to no node.
     pub scope: Scope,
     pub doors: Doors,
     connections: AtomicU64,
     /// Queues that a gateway made after the end of their session, because it did not know of it.
     pub brought_back: Mutex<BTreeSet<String>>,
-    /// How often a gateway could not be reached, or not reach the broker, for longer than a client takes to
+    /// Times that a gateway could not be reached, or not reach the broker, for longer than a client takes to
     /// notice.
     pub long_cuts: AtomicU64,
     /// Until when nobody reaches the store.
     pub store_away_until: Mutex<Option<Instant>>,
-    /// What must never happen, and did.
+    /// Violations: what must never happen, and did.
     pub violations: Mutex<Vec<String>>,
     /// Raised when more happens than a seed can be about: it goes round in circles.
     pub overrun: Level,
@@ -95,7 +95,7 @@ impl World {
         *lock(&self.counts).entry(fault).or_default() += 1;
     }
 
-    /// How often each fault has happened.
+    /// The number of times that each fault has happened.
     pub fn counts(&self) -> Counts {
         let mut counts = lock(&self.counts).clone();
         let of_broker = &self.broker.counts;
@@ -116,7 +116,7 @@ impl World {
         std::mem::take(&mut *lock(&self.trace))
     }
 
-    /// What a message takes to the other end: nothing, most often.
+    /// The latency of a message: none, most often.
     pub async fn travel(&self) {
         let ms = match fastrand::u32(..16) {
             0..8 => return tokio::task::yield_now().await,
@@ -190,7 +190,7 @@ impl Link {
         extend(&self.store_cut_until, duration);
     }
 
-    /// What both ends do about a connection on which they hear nothing.
+    /// Loses the connection as both ends do on which they hear nothing.
     pub fn lose_connection_later(self: &Arc<Self>) {
         let link = Arc::clone(self);
         self.world.scope.spawn(async move {
@@ -213,7 +213,7 @@ impl Link {
         }
     }
 
-    /// How long the store will not be reached.
+    /// The time for which the store will not be reached.
     pub fn store_cut(&self) -> Option<Duration> {
         let until = (*lock(&self.store_cut_until))?;
         Some(until.saturating_duration_since(now())).filter(|left| !left.is_zero())

@@ -1,4 +1,4 @@
-//! Which store an address means.
+//! Addresses of stores.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Why a journal or an output could not be read or written.
+//! Errors of journals and outputs.
 
 use caudal_core::{Code, Coded};
 use thiserror::Error;
@@ -9,10 +9,10 @@ use crate::store::StoreError;
 pub enum Error {
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What we hold in memory is no longer the truth: drop it and load again.
+    /// The state in memory is no longer the truth: drop it and load again.
     #[error("another process wrote record {number} of {folder}")]
     Fenced { folder: String, number: u64 },
-    /// What was loaded so far is of no use: drop it and load again.
+    /// The state that was loaded so far is of no use: drop it and load again.
     #[error("record {number} of {folder} was compacted into a later snapshot while it was loaded")]
     Compacted { folder: String, number: u64 },
     #[error("{name} would make {bytes} bytes; {bytes_max} are the most")]

@@ -56,7 +56,7 @@ pub struct Journal {
     size: Size,
 }
 
-/// What a load would have to read, in bytes of objects.
+/// The size of a journal: what a load would have to read, in bytes of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     pub snapshot_bytes: u64,

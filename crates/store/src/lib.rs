@@ -1,4 +1,4 @@
-//! What survives a process: objects in a store, and the records that sessions and shards keep in them.
+//! The store: objects that survive a process, and the records that sessions and shards keep in them.
 //!
 //! - A [`Store`] holds objects by name. [`open`] finds one by its address: a directory ([`Directory`])
 //!   or an object store ([`Remote`]).

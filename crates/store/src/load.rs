@@ -19,7 +19,7 @@ use crate::store::Store;
 pub struct Loader {
     /// As far as it has been read.
     journal: Journal,
-    /// What remains of it.
+    /// The records that are left to read.
     records: BoxStream<'static, Result<Found, Error>>,
     records_unread: u64,
 }

@@ -1,4 +1,4 @@
-//! What a completed stage gives out, committed at most once.
+//! Outputs of completed stages, each committed at most once.
 //!
 //! ```text
 //! <folder>/out/<key>/<attempt>/<index>   a body of one attempt
@@ -47,7 +47,7 @@ enum Bodies {
     Objects { attempt: u64, count: u64 },
 }
 
-/// What a commit says.
+/// The header of a commit.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "bodies", rename_all = "snake_case")]
 enum Commit {
@@ -57,7 +57,7 @@ enum Commit {
     Objects { attempt: u64, count: u64 },
 }
 
-/// What a body's object says.
+/// The header of a body's object.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     attempt: u64,
@@ -147,7 +147,7 @@ impl Committed {
         Ok(Self { store, folder, bodies })
     }
 
-    /// How many bodies it has.
+    /// The number of its bodies.
     pub fn len(&self) -> u64 {
         match &self.bodies {
             Bodies::Inline(bodies) => bodies.len() as u64,

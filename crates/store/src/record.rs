@@ -7,20 +7,20 @@ use crate::error::Error;
 use crate::sealed::{seal, unseal};
 use crate::store::Store;
 
-/// What a loader is given, in this order: the snapshot if there is one, then what came after it.
+/// A record of a journal. They come in this order: the snapshot if there is one, then the entries after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     Snapshot(Bytes),
     Entry(Bytes),
 }
 
-/// What a record says about itself.
+/// The header of a record.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Header {
     Entry(Origin),
     Snapshot(Origin),
-    /// What was here is part of a later snapshot. It keeps its number taken.
+    /// Its record is part of a later snapshot. It keeps its number taken.
     #[serde(rename = "stub")]
     Placeholder,
 }

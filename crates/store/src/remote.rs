@@ -14,7 +14,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::store::{Created, Store, StoreError, check_name};
 
-/// How often a create is tried that lost against a write of which then nothing is seen.
+/// Tries of a create that lost against a write of which then nothing is seen.
 const CREATE_TRIES_MAX: usize = 5;
 
 pub struct Remote {

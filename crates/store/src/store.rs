@@ -1,4 +1,4 @@
-//! Where durable objects live: a directory, or an object store.
+//! The trait of a store of durable objects: a directory, or an object store.
 //!
 //! A name is a path of segments separated by `/`; none is empty, none begins with a dot. Many
 //! processes use a store at once. Whatever a method has told, written or only read, survives a power

@@ -1,4 +1,4 @@
-//! What of a session survives its processes, as far as a worker is concerned.
+//! The durable side of a session, for a worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct Durable {
     pub incarnation: u64,
     /// Within this time the workers subscribe to the session's shards, each in its own order.
     pub spread_ms: u64,
-    /// How long a shard waits for more of the same before it writes down what it has.
+    /// Time that a shard waits for more of the same before it writes down what it has.
     pub linger_ms: u64,
 }
 

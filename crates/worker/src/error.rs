@@ -1,4 +1,4 @@
-//! Why a worker stopped serving a session.
+//! Errors that end a worker's serving of a session.
 
 use caudal_core::{Code, Coded, FragmentId, ShardId};
 use caudal_protocol::wire;

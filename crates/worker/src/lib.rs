@@ -32,7 +32,7 @@ pub use durable::Durable;
 pub use error::Error;
 use serve::Role;
 
-/// What the tasks of one session share.
+/// A worker of one session, shared by its tasks.
 #[derive(Clone)]
 pub struct Worker {
     pub broker: Arc<dyn Broker>,
@@ -41,7 +41,7 @@ pub struct Worker {
     /// Fragments mapped at the same time.
     pub map_tasks: usize,
     pub counts: Arc<Counts>,
-    /// Where state is kept so that it survives this process; none where nothing could outlive it.
+    /// The records that survive this process; none where nothing could outlive it.
     pub durable: Option<Durable>,
     /// Raised once the worker is to leave.
     pub stop: Level,
@@ -49,7 +49,7 @@ pub struct Worker {
     pub alone: Arc<RwLock<()>>,
 }
 
-/// What a worker has done, for reports and for tests that must see a fault happen.
+/// Counters of a worker, for reports and for tests that must see a fault happen.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub mapped: AtomicU64,

@@ -23,7 +23,7 @@ use tracing::{info, warn};
 
 use crate::{Counts, Durable, Worker};
 
-/// What one process brings to the cluster.
+/// A worker process of the cluster.
 #[derive(Clone)]
 pub struct Node {
     /// Unique among the workers that run at the same time.

@@ -1,4 +1,4 @@
-//! What a shard writes down: rows together with the fragments they came in, so that one cannot be
+//! Records of a shard's journal: rows together with the fragments they came in, so that one cannot be
 //! there without the other.
 //!
 //! An entry holds the messages that came in since the last one, as they came; a snapshot holds what all of them

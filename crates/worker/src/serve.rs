@@ -12,7 +12,7 @@ use tracing::{info, warn};
 use crate::durable::Durable;
 use crate::{Error, Worker, map, mutants, shard};
 
-/// What a task of a worker does for its session.
+/// The role of a task of a worker.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     Map,

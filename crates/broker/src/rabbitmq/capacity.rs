@@ -16,7 +16,7 @@ use super::pauses::Pauses;
 /// Pauses between looks.
 const PAUSE_MS_MIN: u64 = 5;
 const PAUSE_MS_MAX: u64 = 50;
-/// What is seen may deceive: after this time it is tried.
+/// Time after which a publish is tried whatever was seen, which may deceive.
 const LOOK_MS_MAX: u64 = 1000;
 
 /// Those who wait, by queue.

@@ -1,11 +1,11 @@
-//! What a queue is declared as.
+//! Declarations of queues.
 
 use caudal_core::limits;
 use lapin::types::{AMQPValue, FieldTable};
 
 use crate::QueueKind;
 
-/// Which of RabbitMQ's queues to use.
+/// RabbitMQ's kinds of queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueType {
     /// On one node of the broker. The fastest.

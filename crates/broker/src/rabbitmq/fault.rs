@@ -1,11 +1,11 @@
-//! What an error of the AMQP client means for whoever met it.
+//! Faults: what an error of the AMQP client means.
 
 use lapin::ErrorKind;
 use lapin::protocol::{AMQPErrorKind, AMQPHardError, AMQPSoftError};
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// What was named does not exist.
+    /// There is no queue of that name.
     NoQueue,
     /// Asking again will bring the same answer.
     Refused(String),

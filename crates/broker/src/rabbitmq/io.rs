@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const THREADS: usize = 2;
-/// What closing the connections may take when the last user is gone.
+/// Time that closing the connections may take when the last user is gone.
 const CLOSE_SECONDS_MAX: u64 = 2;
 
 pub struct Io {

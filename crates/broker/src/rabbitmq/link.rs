@@ -213,7 +213,7 @@ async fn broken(
     reason
 }
 
-/// Where a URL leads to, with our heartbeat.
+/// The parsed URL, with our heartbeat.
 pub fn parse(url: &str) -> Result<AMQPUri, Error> {
     let mut uri: AMQPUri = url.parse().map_err(|reason| Error::Refused {
         // The URL itself may hold a password.

@@ -59,7 +59,7 @@ impl Coded for Error {
     }
 }
 
-/// How long a broker lives.
+/// The lifetime of a broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lifetime {
     /// Until it is dropped or this process ends.

@@ -37,7 +37,7 @@ impl Shard {
         })
     }
 
-    /// What the gathered rows take, in memory and on disk.
+    /// Bytes of the gathered rows, in memory and on disk.
     pub fn gathered_bytes(&self) -> usize {
         self.inputs.values().map(|gathered| gathered.bytes()).sum()
     }

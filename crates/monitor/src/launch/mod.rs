@@ -1,4 +1,4 @@
-//! How nodes are started: what to do is decided by facts about the node's host.
+//! The launcher of nodes: what to do is decided by facts about the node's host.
 
 mod docker;
 mod process;
@@ -14,7 +14,7 @@ use crate::folder::Folder;
 use crate::limits::{KILL_MS, LAUNCH_MS};
 use crate::members::{Launch, Member};
 
-/// What the host says about a node's process.
+/// The state of a node's process, as its host says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// There is none, or only what is left of one.
@@ -32,7 +32,7 @@ pub enum Decision {
     LeaveAlone,
 }
 
-/// What has become of a launch.
+/// The outcome of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -1,4 +1,4 @@
-//! What can be known of rows on the wire without decoding them.
+//! Statistics of an IPC stream, without decoding it.
 
 use arrow::error::ArrowError;
 use arrow::ipc::{CompressionType, root_as_message};
@@ -10,7 +10,7 @@ use crate::lz4;
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// What a stream says of its rows. Whoever decodes it allocates what it says, so that is to be known before.
+/// Statistics of an IPC stream. A decoder allocates what the stream says, so that is to be known before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     pub batches: u64,

@@ -1,4 +1,4 @@
-//! What tests change in the code that they run, a simulation on its own thread, others for a process: a defect that
+//! Switches that tests set in the code that they run, a simulation on its own thread, others for a process: a defect that
 //! has to be found, and bounds so small that tiny data reaches them.
 
 use std::cell::{Cell, RefCell};

@@ -33,7 +33,7 @@ use self::part::Part;
 use self::settled::Settled;
 use crate::store::{Created, Store, StoreError, check_name};
 
-/// How often a write begins again because its folder or its part was removed under it.
+/// Tries of a write whose folder or part was removed under it.
 const WRITE_TRIES_MAX: usize = 100;
 
 pub struct Directory {
@@ -109,7 +109,7 @@ impl Store for Directory {
     }
 }
 
-/// What the store does, where it may block.
+/// The blocking part of the store.
 struct Root {
     path: PathBuf,
     parts: PathBuf,
@@ -201,7 +201,7 @@ impl Root {
         Ok(())
     }
 
-    /// What is in a folder; nothing if it is not there. Names with a dot in front are not ours: NFS
+    /// The entries of a folder; none if it is not there. Names with a dot in front are not ours: NFS
     /// keeps removed files that somebody has open under such names.
     fn entries(&self, folder: &Path) -> io::Result<Vec<Entry>> {
         let read = || {

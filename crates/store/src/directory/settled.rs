@@ -1,4 +1,4 @@
-//! Which directories would still have their names after a power cut.
+//! Directories that would still have their names after a power cut.
 //!
 //! A synced file is found again only if its directory is synced too, and that one's, up to the root.
 //! Another process may have made any of them and died before it synced; so the first time this

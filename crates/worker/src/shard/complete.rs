@@ -1,7 +1,7 @@
 //! Runs complete stages and publishes what they make.
 //!
-//! Where it has to survive this process, output is committed to the journal first, and what is
-//! published is what was committed: two runs may divide the same rows differently, so whoever finds a
+//! If it has to survive this process, output is committed to the store first, and what is
+//! published is what was committed: two runs may divide the same rows differently, so an owner that finds a
 //! commit publishes that one, never its own.
 
 use std::sync::Arc;
@@ -73,7 +73,7 @@ async fn run_and_commit(
     Ok(ran)
 }
 
-/// Where output goes as it is made.
+/// The destination of output as it is made.
 enum To<'a> {
     Broker,
     Journal(&'a mut OutputWriter),

@@ -93,7 +93,7 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
     time::sleep(Duration::from_millis(delay_ms)).await;
 }
 
-/// What has arrived already, or does soon, is taken together with the first: one record, one write, for all.
+/// The group of a delivery: those that have arrived already, or do soon, are taken with it, one record for all.
 /// Nobody waits for the middle of a table; where something may end, it is taken at once.
 async fn with_those_that_follow(
     worker: &Worker,

@@ -36,7 +36,7 @@ pub struct Owner {
     baton: Option<DeliveryTag>,
 }
 
-/// What a task that makes or publishes output says at its end.
+/// The end of a task that makes or publishes output.
 pub enum OutputEvent {
     /// The output of a stage is committed and published, or will never be there.
     Stage(StageId),
@@ -118,7 +118,7 @@ impl Owner {
         self.tell_failures().await
     }
 
-    /// What a predecessor may not have published.
+    /// Publishes what a predecessor may not have.
     fn publish_again(&mut self, outputs: Vec<(StageId, Committed)>) {
         for early in self.early.clone() {
             self.publish_early(early);
@@ -232,7 +232,7 @@ impl Owner {
         if finished { self.baton.take() } else { None }
     }
 
-    /// What is known already. It goes into the record before it goes out.
+    /// Early answers. They go into the record before they go out.
     async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
         match self.shard.early_answers().await {
             Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await,

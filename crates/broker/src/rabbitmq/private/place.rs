@@ -1,4 +1,4 @@
-//! Where a private RabbitMQ lives: its scripts, its files, its names.
+//! The place of a private RabbitMQ: its scripts, its files, its names.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::Error;
 
-/// Where packages put the scripts that run RabbitMQ as whoever calls them. Those of the same names
+/// Folders in which packages put the scripts that run RabbitMQ as their caller. Those of the same names
 /// on the PATH may change user and directory.
 const SCRIPTS: [&str; 4] = [
     "/usr/lib/rabbitmq/lib/*/sbin",

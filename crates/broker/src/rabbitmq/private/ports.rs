@@ -7,7 +7,7 @@ use std::ops::Range;
 const PORTS: Range<u16> = 20_000..32_000;
 /// The broker's, one for each of its two helpers, the lock, and a range for its command line tools.
 const PORTS_EACH: u16 = 40;
-/// Whoever listens on this one of a range has the range.
+/// The process that listens on this one of a range has the range.
 const LOCK: u16 = 3;
 
 /// A range of ports, ours until it is dropped or the process ends.
