@@ -59,13 +59,17 @@ impl Gateway {
         };
         hit("close.tombstone");
         let failure = tombstone.failure.as_ref().map(|failure| failure.message.as_str());
-        info!(session = %tombstone.session, failure, "ended");
+        info!(session = %tombstone.session, failure, "session ended");
         // It is over from here on. What cannot be removed soon is removed by a janitor.
         let most = Duration::from_millis(limits::LEAVE_MS);
         match timeout(most, self.clean_up(&tombstone)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => warn!(session = %tombstone.session, %error, "left to the janitors"),
-            Err(_) => warn!(session = %tombstone.session, "left to the janitors: it takes long"),
+            Ok(Err(error)) => {
+                warn!(session = %tombstone.session, %error, "clean-up left to the janitors")
+            }
+            Err(_) => {
+                warn!(session = %tombstone.session, "clean-up left to the janitors: timed out")
+            }
         }
         Ok(tombstone)
     }

@@ -36,7 +36,7 @@ impl Janitor {
         loop {
             ticks.tick().await;
             if let Err(error) = self.look().await {
-                warn!(%error, "the janitor tries again later");
+                warn!(%error, "janitor failed, trying again later");
             }
         }
     }
@@ -46,7 +46,7 @@ impl Janitor {
         let sessions = self.list_sessions().await?;
         for session in &sessions {
             if let Err(error) = self.look_at_session(session).await {
-                warn!(%session, %error, "the janitor tries again later");
+                warn!(%session, %error, "janitor failed, trying again later");
             }
         }
         self.look_at_slots(&sessions).await?;
@@ -116,7 +116,7 @@ impl Janitor {
     async fn sweep_tombstones(&self) -> Result<(), Error> {
         for session in closed_sessions(self.gateway.store.as_ref()).await? {
             if let Err(error) = self.sweep_tombstone(&session).await {
-                warn!(%session, %error, "the janitor tries again later");
+                warn!(%session, %error, "janitor failed, trying again later");
             }
         }
         Ok(())

@@ -159,7 +159,7 @@ impl ResultStream {
         if !matches!(lost, Lost { .. } | Stale { .. }) {
             return Err(self.gateway.explain(&self.open, lost).await);
         }
-        info!(session = %self.open.manifest.session, query = %self.query, %lost, "reads again");
+        info!(session = %self.open.manifest.session, query = %self.query, %lost, "result subscription lost");
         self.sent.clear();
         self.consumer = None;
         Ok(())

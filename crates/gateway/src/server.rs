@@ -35,15 +35,15 @@ pub async fn serve(
     let listener = TcpListener::bind(address).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     let gateway = Arc::new(Gateway::new(settings, broker, store));
-    info!(%address, gateway = gateway.settings.name, "serves");
+    info!(%address, gateway = gateway.settings.name, "gateway listening");
     bound(address);
 
     let left = {
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }
     };
-    let timeout = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
-    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, timeout);
+    let first_bytes = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
+    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, first_bytes);
     let serving =
         server.add_service(service(&gateway)).serve_with_incoming_shutdown(connections, left);
     tokio::pin!(serving);
@@ -55,7 +55,7 @@ pub async fn serve(
     match timeout(Duration::from_millis(limits::LEAVE_MS), serving).await {
         Ok(served) => Ok(served?),
         Err(_) => {
-            warn!("leaves clients that do not go");
+            warn!("shut down with clients connected");
             Ok(())
         }
     }

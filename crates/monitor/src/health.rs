@@ -121,12 +121,12 @@ impl ResponderThread {
             if was.replace(state) != Some(state) {
                 match state {
                     NodeState::Stuck => warn!(stalled_ms, "the main loop does not move"),
-                    NodeState::Running => info!("answers health checks"),
+                    NodeState::Running => info!("answering health checks"),
                     NodeState::Starting => {}
                 }
             }
             if stalled_ms >= STUCK_END_MS {
-                error!(stalled_ms, "the main loop does not move: ends itself");
+                error!(stalled_ms, "the main loop does not move, aborting");
                 std::process::abort();
             }
             // Time is up, or a port somewhere was closed: on to the next.

@@ -59,7 +59,7 @@ pub async fn run(
         responder: responder.clone(),
         began: Instant::now(),
     };
-    info!(name, "watches");
+    info!(name, "monitor started");
     responder.set_ready(true);
     tokio::pin!(stop);
     let mut tick = tokio::time::interval(Duration::from_millis(TICK_MS));
@@ -85,7 +85,7 @@ pub async fn run(
         };
         monitor.handle(event);
     }
-    info!("leaves");
+    info!("monitor stopped");
     Ok(())
 }
 
@@ -188,9 +188,9 @@ impl Monitor {
         tokio::task::spawn_blocking(move || {
             let outcome = launch::launch(&folder, &member, dead);
             match &outcome {
-                Outcome::Started => info!(node = member.name, "started"),
-                Outcome::LeftAlone => info!(node = member.name, "runs: left alone"),
-                Outcome::Failed { reason } => warn!(node = member.name, reason, "not started"),
+                Outcome::Started => info!(node = member.name, "node started"),
+                Outcome::LeftAlone => info!(node = member.name, "node left alone: it runs"),
+                Outcome::Failed { reason } => warn!(node = member.name, reason, "node not started"),
             }
             // Nobody to tell: the monitor leaves.
             let _ = launches.blocking_send(Event::Launched { node, asked_by, outcome });
@@ -203,16 +203,18 @@ impl Monitor {
 
     fn report(&self, event: &ClusterEvent) {
         match event {
-            ClusterEvent::Down(node) => warn!(node = self.name(*node), "does not answer"),
-            ClusterEvent::Up(node) => info!(node = self.name(*node), "answers again"),
-            ClusterEvent::Leader(None) => info!("no leader: an election"),
-            ClusterEvent::Leader(Some(leader)) => info!(leader = self.name(*leader), "a leader"),
+            ClusterEvent::Down(node) => warn!(node = self.name(*node), "node down"),
+            ClusterEvent::Up(node) => info!(node = self.name(*node), "node up"),
+            ClusterEvent::Leader(None) => info!("no leader"),
+            ClusterEvent::Leader(Some(leader)) => {
+                info!(leader = self.name(*leader), "leader elected")
+            }
             ClusterEvent::Restarting { node, on } => {
-                info!(node = self.name(*node), on = self.name(*on), "brings it back");
+                info!(node = self.name(*node), on = self.name(*on), "restarting node");
             }
             ClusterEvent::Unreachable(node) => {
                 let node = self.name(*node);
-                error!(node, "cannot be brought back: no monitor lives on its host");
+                error!(node, "node cannot be restarted: no monitor on its host");
             }
             ClusterEvent::GaveUp { node, revivals } => {
                 let node = self.name(*node);
@@ -222,8 +224,8 @@ impl Monitor {
                     node,
                     revivals,
                     log = %log.display(),
-                    "given up: it was brought back so often and does not stay; it is watched, and \
-                     counts again once it answers"
+                    "node given up: it was restarted so often and does not stay up; it is watched, \
+                     and counts again once it answers"
                 );
             }
         }

@@ -111,7 +111,7 @@ impl Serving {
                     self.start(session).await;
                 }
             }
-            Err(error) => warn!(%error, "cannot look for sessions"),
+            Err(error) => warn!(%error, "cannot list sessions"),
         }
     }
 
@@ -134,7 +134,7 @@ impl Serving {
     async fn finish(self) {
         let all = futures::future::join_all(self.sessions.into_values());
         if timeout(Duration::from_millis(limits::LEAVE_MS), all).await.is_err() {
-            info!("leaves work unfinished for others");
+            info!("shut down with work unfinished");
         }
     }
 }
@@ -166,12 +166,12 @@ impl Node {
         let engine = match planned {
             Ok(engine) => engine,
             Err(reason) => {
-                warn!(%session, reason, "does not take part");
+                warn!(%session, reason, "session refused");
                 // Until the session is over: looking again would change nothing.
                 return durable.wait_until_over().await;
             }
         };
-        info!(%session, "serves");
+        info!(%session, "serving session");
         let worker = Worker {
             broker: Arc::clone(&self.broker),
             engine: Arc::new(engine),
@@ -183,8 +183,8 @@ impl Node {
             alone: Arc::new(RwLock::new(())),
         };
         match worker.run().await {
-            Ok(()) => info!(%session, "done"),
-            Err(error) => warn!(%session, %error, "ended"),
+            Ok(()) => info!(%session, "session served"),
+            Err(error) => warn!(%session, %error, "stopped serving session"),
         }
     }
 

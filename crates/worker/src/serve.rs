@@ -91,7 +91,7 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         Ok(SessionState::Over) => return Next::End,
         Ok(SessionState::Open) => {}
         Err(error) => {
-            warn!(%session, %error, "cannot tell whether the session is open");
+            warn!(%session, %error, "cannot read the state of the session");
             *failed_in_a_row += 1;
             return Next::Again;
         }
@@ -118,7 +118,7 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
     match durable.fail_session(failure).await {
         Ok(()) => Next::End,
         Err(error) => {
-            warn!(%session, %error, "cannot say that the session has failed");
+            warn!(%session, %error, "cannot write the tombstone");
             Next::Again
         }
     }

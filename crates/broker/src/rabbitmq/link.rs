@@ -80,7 +80,7 @@ impl Link {
                 Err(Fault::Refused(reason)) => return Err(Error::Refused { reason }),
                 Err(Fault::Lost(reason)) => reason,
             };
-            tracing::debug!(subject, reason, "lost the broker; trying again");
+            tracing::debug!(subject, reason, "broker connection lost, trying again");
             self.suspect.notify_one();
             // Held up for long, by a blocked broker say, it was not cut off all the time.
             if started.elapsed() > Duration::from_secs(CONNECT_SECONDS_MAX) {

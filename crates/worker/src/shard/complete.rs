@@ -67,7 +67,7 @@ async fn run_and_commit(
     if ran.is_ok() {
         let output = writer.commit().await?;
         failpoint::hit("shard.committed");
-        tracing::debug!(session = %durable.session(), shard = shard.0, %stage, "committed");
+        tracing::debug!(session = %durable.session(), shard = shard.0, %stage, "output committed");
         publish(worker.clone(), stage, output).await?;
     }
     Ok(ran)
