@@ -91,7 +91,7 @@ pub trait Broker: Send + Sync + 'static {
 #[async_trait]
 pub trait Consumer: Send + Sync {
     /// The next delivery; none once the queue is gone. After an error nothing more comes: what was
-    /// not acknowledged belongs to somebody else, and whoever goes on subscribes anew. A call that
+    /// not acknowledged belongs to somebody else, and to go on is to subscribe anew. A call that
     /// is dropped before it is done has taken nothing.
     async fn next(&mut self) -> Result<Option<Delivery>, Error>;
 

@@ -1,7 +1,7 @@
 //! The broker of a cluster: RabbitMQ.
 //!
 //! - [`link`]: two connections, one to publish and one for everything else. A broker short of memory
-//!   stops reading from whoever publishes; acknowledgements must still get through.
+//!   stops reading from publishers; acknowledgements must still get through.
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
 //! - [`capacity`]: waiting at a full queue.

@@ -1,5 +1,5 @@
 //! Names of things. Every identity is fixed where the thing is made and survives every hop, so that
-//! a repetition can be recognised by whoever receives it, however late.
+//! a repetition can be recognised by every receiver, however late.
 
 use std::fmt;
 

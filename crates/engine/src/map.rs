@@ -103,7 +103,7 @@ impl MapOutput {
     fn fail(&mut self, stage: &Stage, error: &Error) {
         let failure = Failure::from(error);
         self.failures.extend(stage.queries.iter().map(|query| (*query, failure.clone())));
-        // The fragment still counts as seen by whoever waits for it.
+        // The fragment still counts as seen by those who wait for it.
         if let Output::Result(query) = &stage.output {
             self.results.push((*query, vec![]));
         }

@@ -98,7 +98,7 @@ impl Shard {
         Ok(self.tracker.end(source, count)?)
     }
 
-    /// Stages whose rows could not be kept, and why. Whoever reads them will never be complete.
+    /// Stages whose rows could not be kept, and why. Stages that read them will never be complete.
     pub fn take_failures(&mut self) -> Vec<(StageId, Error)> {
         std::mem::take(&mut self.failures)
     }

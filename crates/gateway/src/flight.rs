@@ -134,7 +134,7 @@ impl FlightService for Flight {
         &self,
         _: Request<FlightDescriptor>,
     ) -> Result<Response<PollInfo>, Status> {
-        Err(not_here("a session says how it is to whoever attaches to it"))
+        Err(not_here("the status of a session is told to the client that attaches to it"))
     }
 
     async fn get_schema(

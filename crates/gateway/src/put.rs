@@ -1,5 +1,5 @@
 //! Takes the batches of a table. Their bytes are passed on as they came, packed: what can be known of them without
-//! unpacking them is checked here, the rest by whoever unpacks them.
+//! unpacking them is checked here, the rest by their receiver.
 
 use std::sync::Arc;
 

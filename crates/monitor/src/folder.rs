@@ -6,7 +6,7 @@
 //! logs/<node>.log      what each node says
 //! run/<node>.json      the process it was last started as, and how often it was
 //! run/<node>.alive     locked by the node as long as it lives, with its process in it
-//! run/<node>.launch    locked by whoever launches the node
+//! run/<node>.launch    locked by the launcher of the node
 //! run/stopped          nothing may be launched any more
 //! ```
 

@@ -131,7 +131,7 @@ impl Supervision {
     }
 
     /// Nothing was done, so nothing was in vain: it is asked for again, soon at first, as long as it takes.
-    /// Perhaps whoever was asked had not missed it yet; perhaps it is cut off, and will be for hours.
+    /// Perhaps the monitor that was asked had not missed it yet; perhaps it is cut off, and will be for hours.
     fn ask_again(&mut self, now_ms: u64) -> State {
         self.revivals -= 1;
         let pause_ms = (BACK_OFF_MS_MIN << self.left_alone.min(16)).min(START_MS);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_asked_too_early_is_asked_again_soon() {
+    fn a_monitor_that_was_asked_too_early_is_asked_again_soon() {
         let mut reviver = Reviver::default();
         assert_eq!(reviver.step(NODE, Verdict::Down, 0), Some(Step::Launch));
         reviver.launched(NODE, &Outcome::LeftAlone, 10);

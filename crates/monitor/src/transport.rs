@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::limits::{CONNECTIONS_MAX, SEND_MS_MAX};
 use crate::wire::{CHALLENGE_BYTES, Envelope, Secret, envelope_bytes};
 
-/// Takes messages from whoever knows the secret, for as long as somebody reads them.
+/// Takes messages from senders that know the secret, for as long as somebody reads them.
 pub async fn receive(listener: TcpListener, secret: Secret, inbox: mpsc::Sender<Envelope>) {
     let capacity = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {

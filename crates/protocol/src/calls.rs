@@ -122,7 +122,7 @@ pub struct EndRequest {
     pub count: u32,
 }
 
-/// Actions `close` (the client is done) and `cancel` (whoever still waits is told so): answered with
+/// Actions `close` (the client is done) and `cancel` (those who still wait are told so): answered with
 /// `{}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionRequest {

@@ -4,7 +4,7 @@
 //! "CDL1" | length of the header, u32 LE | header, JSON | the header's batches: Arrow IPC streams
 //! ```
 //!
-//! Rows travel as Arrow IPC streams, compressed with LZ4, each with its schema: whoever has a message
+//! Rows travel as Arrow IPC streams, compressed with LZ4, each with its schema: who has a message
 //! can read it. Nothing that comes in is trusted: lengths are checked before anything is allocated.
 
 mod shape;

@@ -1,7 +1,7 @@
 //! A clock for one thread that stands still as long as anybody has something to do.
 //!
 //! The runtime calls [`advance`] when no task can run (`on_thread_park`): the clock jumps to the next
-//! moment that somebody waits for, and wakes whoever waits for it, in the order in which they came.
+//! moment that somebody waits for, and wakes the waiters, in the order in which they came.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ struct Clock {
     /// By the moment they are for, then by their number.
     timers: BTreeMap<(Duration, u64), Waker>,
     next_timer: u64,
-    /// Of whoever is woken with every step.
+    /// Of the task that is woken with every step.
     awake: Option<Waker>,
 }
 
@@ -87,7 +87,7 @@ pub fn advance() -> bool {
 }
 
 /// Never ends, and is woken with every step. The runtime has to poll something when the clock has gone
-/// on, or it would sleep; whoever waited for that moment may be gone.
+/// on, or it would sleep; the task that waited for that moment may be gone.
 pub async fn stay_awake() {
     std::future::poll_fn(|context| {
         with(|clock| clock.awake = Some(context.waker().clone()));

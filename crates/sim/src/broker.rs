@@ -124,7 +124,7 @@ impl Broker for SimBroker {
         });
         match publishing.await {
             Ok(published) => published,
-            // The node is gone, and whoever waited here with it.
+            // The node is gone, and its task that waited here with it.
             Err(_) => std::future::pending().await,
         }
     }

@@ -8,7 +8,7 @@
 //! <folder>/log/00000000000000000004  entry       the last: names the base
 //! ```
 //!
-//! The invariants, used by the tests and by whoever relies on a journal:
+//! The invariants, used by the tests and by those who rely on a journal:
 //!
 //! - *one writer a number*: a record is created if absent. Who finds its number taken by another is
 //!   [`Error::Fenced`], has written nothing, and loads again.

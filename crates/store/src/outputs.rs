@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Two processes may complete a stage at once and divide its rows differently. Each writes under an
-//! attempt of its own; the commit is created if absent, so there is one. Whoever finds it uses what
+//! attempt of its own; the commit is created if absent, so there is one. A process that finds it uses what
 //! it names, never its own. What losing attempts wrote goes away with the session.
 
 use std::collections::VecDeque;

@@ -78,7 +78,7 @@ async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
     send(worker, fragment, output).await
 }
 
-/// Failures first: whoever completes a query has to have heard of them.
+/// Failures first: a client that completes a query has to have heard of them.
 async fn send(worker: &Worker, fragment: &TableFragment, output: MapOutput) -> Result<(), Error> {
     for (query, failure) in output.failures {
         worker.fail(query, failure).await?;

@@ -212,7 +212,7 @@ impl PrivateRabbit {
         // A Ctrl-C at the terminal is for us: the broker is stopped after those who use it.
         let child = command.process_group(0).stdout(log.try_clone()?).stderr(log).spawn()?;
         if self.lifetime == Lifetime::Detached {
-            // As it will itself, seconds later: whoever stops it meanwhile has to know it.
+            // As it will itself, seconds later: a process that stops it meanwhile has to know it.
             fs::write(self.place.file("pid"), child.id().to_string())?;
         }
         Ok(child)

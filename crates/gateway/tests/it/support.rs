@@ -123,7 +123,7 @@ pub struct Node {
     pub address: SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), Error>>,
-    /// Whoever forgets the node wants it to serve until the test ends.
+    /// A test that forgets the node wants it to serve until the test ends.
     runtime: ManuallyDrop<Runtime>,
 }
 

@@ -55,7 +55,7 @@ struct State {
 
 impl State {
     fn host(&self, dead: Option<Process>, machine_started_ms: u64) -> Host {
-        // Whoever runs is not the one that is dead, until that is shown.
+        // The running process is not the one that is dead, until that is shown.
         let unknown = Process { pid: 0, started: 0 };
         match (self.running, self.paused) {
             (false, _) => Host::Gone,

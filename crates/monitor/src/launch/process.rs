@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_one_is_killed_first_a_frozen_one_by_whoever_sees_it() {
+    fn the_dead_one_is_killed_first_a_frozen_one_by_any_launcher() {
         let place = Place::new();
         place.launch(None);
         let first = place.process();

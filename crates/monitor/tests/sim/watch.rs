@@ -13,7 +13,7 @@ const LEADER_MS_MAX: u64 = 6000;
 const STRENGTH_MS_MAX: u64 = 20_000;
 /// For so long afterwards nothing may change.
 const STEADY_MS: u64 = 6000;
-/// Whoever was heard within this time answers.
+/// A node that was heard within this time answers.
 const ANSWERS_MS: u64 = 2 * PING_MS;
 
 #[derive(Debug, Default)]

@@ -261,7 +261,7 @@ impl World {
         }
     }
 
-    /// Whoever launches holds the lock; what stands in the way is killed.
+    /// The launcher holds the lock; what stands in the way is killed.
     fn launch_begins(&mut self, by: (NodeId, Process), launch: Launch) {
         let due = Due::LaunchBegins { by, launch: launch.clone() };
         if !self.of_incarnation(by.0, by.1, due.clone(), |_| {}) {

@@ -193,7 +193,7 @@ fn what_is_told_of_other_columns_is_refused() {
     }
 }
 
-/// Whoever says so: numbers wrap around, and decimals of no such precision are refused.
+/// From a client of any make: numbers wrap around, and decimals of no such precision are refused.
 #[test]
 fn steps_that_lead_beyond_all_numbers_do_not_panic() {
     let (encoded, _) = encode(RecordBatch::try_from_iter([("n", ints(&[0, 255]))]).unwrap());

@@ -14,7 +14,7 @@
 //!   takes away loses what it acked.
 //! - *gone at once*: a folder is moved to the trash before what is in it is removed: half a session is
 //!   never seen.
-//! - *nothing is left over*: a part is locked while its writer lives; whoever opens the store removes
+//! - *nothing is left over*: a part is locked while its writer lives; opening the store removes
 //!   the parts of the dead, and the trash.
 
 mod part;
@@ -155,7 +155,7 @@ impl Root {
     }
 
     /// Writes a part and gives it its name. A folder that somebody removes meanwhile is made again:
-    /// whoever removes a session sweeps it once more.
+    /// the next janitor sweeps it once more.
     fn name_part(
         &self,
         path: &Path,

@@ -1,7 +1,7 @@
 //! A body that has no name yet.
 //!
 //! A part is locked by its writer; a lock ends with its process, however that ends. So a part that
-//! can be locked has lost its writer, and whoever finds it may remove it.
+//! can be locked has lost its writer, and any process may remove it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

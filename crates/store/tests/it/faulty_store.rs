@@ -1,6 +1,6 @@
 //! A store that can be stopped between any two operations, and that fails when it is told to.
 //!
-//! A stepped one does one operation each time it is let: so whoever polls a future decides how far it
+//! A stepped one does one operation each time it is let: so the poller of a future decides how far it
 //! comes, and a process that dies is a future that is dropped.
 
 use std::future::poll_fn;

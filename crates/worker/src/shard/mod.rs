@@ -84,7 +84,7 @@ async fn own(
     }
 }
 
-/// Spreads the shards over the workers: whoever subscribes first owns one.
+/// Spreads the shards over the workers: the first subscriber of a shard owns it.
 async fn wait_for_turn(worker: &Worker, id: ShardId) {
     let Some(durable) = &worker.durable else { return };
     let mut hasher = DefaultHasher::new();
