@@ -52,7 +52,7 @@ pub trait Broker: Send + Sync + 'static {
     async fn listen(&self) -> Result<Box<dyn Listener>, Error>;
 
     /// The reason why publishers have to wait at present, if they do.
-    fn trouble(&self) -> Option<Trouble> {
+    fn outage(&self) -> Option<Outage> {
         None
     }
 
@@ -117,9 +117,9 @@ pub enum SessionEvent {
 
 /// A condition that keeps publishers waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Outage {
     /// No connection to the broker.
-    Away,
+    Unreachable,
     /// The broker takes nothing: it is short of memory or disk.
     Blocked,
 }

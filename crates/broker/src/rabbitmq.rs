@@ -44,7 +44,7 @@ use self::io::Io;
 use self::link::Link;
 use self::pool::Pool;
 use self::subscription::{RabbitConsumer, Subscription};
-use crate::{Broker, Consumer, Error, Listener, QueueKind, SessionEvent, Trouble};
+use crate::{Broker, Consumer, Error, Listener, Outage, QueueKind, SessionEvent};
 
 pub use self::declare::QueueType;
 
@@ -273,8 +273,8 @@ impl Broker for RabbitBroker {
         Ok(Box::new(listening.await?))
     }
 
-    fn trouble(&self) -> Option<Trouble> {
-        self.shared.publishing.link.trouble()
+    fn outage(&self) -> Option<Outage> {
+        self.shared.publishing.link.outage()
     }
 
     /// Encodes once, however often it is refused.

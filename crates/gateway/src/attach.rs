@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_broker::Trouble;
+use caudal_broker::Outage;
 use caudal_core::{Coded, SessionId, limits};
 use caudal_protocol::Queues;
 use caudal_protocol::calls::Status;
@@ -60,7 +60,7 @@ impl Gateway {
         let open = self.find(owner, session).await?;
         let lease = Lease::take(self.records_of(session), &self.settings.name).await?;
         open.has_epoch(lease.epoch);
-        let mut keeper = Keeper {
+        let mut keeper = LeaseKeeper {
             gateway: Arc::clone(self),
             open,
             lease,
@@ -74,7 +74,7 @@ impl Gateway {
     }
 }
 
-struct Keeper {
+struct LeaseKeeper {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     lease: Lease,
@@ -86,7 +86,7 @@ struct Keeper {
     deserted_looks: u32,
 }
 
-impl Keeper {
+impl LeaseKeeper {
     /// Ends with the reason why the client has to go; it learns a failure of its session as its last
     /// status, too.
     async fn keep(mut self, statuses: watch::Sender<Status>) -> Error {
@@ -162,7 +162,7 @@ impl Keeper {
                 let why = Error::Unclaimed { seconds: unclaimed_max.as_secs() };
                 let tombstone =
                     Tombstone::of(&self.open.manifest, Some(why.as_failure()), wall_ms());
-                Err(over(self.gateway.bury(tombstone).await?))
+                Err(over(self.gateway.end_session(tombstone).await?))
             }
             _ => Ok(()),
         }
@@ -171,7 +171,7 @@ impl Keeper {
     /// A claim outlives its worker. What does not is a subscription to the fragments.
     async fn see_who_works(&mut self, workers: usize) {
         let broker = &self.gateway.broker;
-        if workers == 0 || broker.trouble().is_some() {
+        if workers == 0 || broker.outage().is_some() {
             return;
         }
         let map = Queues { session: self.open.manifest.session.clone() }.map();
@@ -183,9 +183,9 @@ impl Keeper {
 
     /// In words, most important first.
     fn waiting_for(&self, workers: usize) -> Vec<String> {
-        let trouble = self.gateway.broker.trouble().map(|trouble| match trouble {
-            Trouble::Away => "no connection to the broker",
-            Trouble::Blocked => "the broker takes nothing: it is short of memory or disk",
+        let outage = self.gateway.broker.outage().map(|outage| match outage {
+            Outage::Unreachable => "no connection to the broker",
+            Outage::Blocked => "the broker takes nothing: it is short of memory or disk",
         });
         let unclaimed = (workers == 0).then_some("no worker has claimed the session");
         // Once is nothing: it claims the session before it subscribes.
@@ -198,7 +198,7 @@ impl Keeper {
             let refusal = claim.refusal.as_ref()?;
             Some(format!("worker {} does not take part: {refusal}", claim.worker))
         });
-        let reasons = trouble
+        let reasons = outage
             .into_iter()
             .chain(unclaimed)
             .chain(deserted)

@@ -46,12 +46,12 @@ impl Gateway {
         if !owner.is(&tombstone.owner) {
             return Err(none());
         }
-        self.bury(tombstone).await.map(|_| ())
+        self.end_session(tombstone).await.map(|_| ())
     }
 
     /// Ends a session with what its tombstone says, unless it has ended with something else already:
     /// the first one counts, and is returned.
-    pub(crate) async fn bury(&self, tombstone: Tombstone) -> Result<Tombstone, Error> {
+    pub(crate) async fn end_session(&self, tombstone: Tombstone) -> Result<Tombstone, Error> {
         let records = self.records_of(&tombstone.session);
         let tombstone = match records.create_tombstone(&tombstone).await? {
             Created::New => tombstone,

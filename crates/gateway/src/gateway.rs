@@ -155,7 +155,7 @@ impl Gateway {
                 (Some(tombstone), _) => Ok(over(tombstone)),
                 (None, Some(manifest)) => {
                     let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), wall_ms());
-                    self.bury(tombstone).await.map(over)
+                    self.end_session(tombstone).await.map(over)
                 }
                 // Its tombstone is gone, too: nobody remembers more than that it was.
                 (None, None) => Ok(Error::Over { session: session.clone(), failure: None }),

@@ -88,7 +88,7 @@ impl Janitor {
             Some(manifest) => {
                 let gone = Error::ClientGone { seconds: grace.as_secs() }.as_failure();
                 let tombstone = Tombstone::of(&manifest, Some(gone), wall_ms());
-                gateway.bury(tombstone).await.map(|_| ())
+                gateway.end_session(tombstone).await.map(|_| ())
             }
             // Left by a session so old that even its tombstone is gone.
             None => Ok(records.delete().await?),

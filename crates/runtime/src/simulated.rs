@@ -1,7 +1,7 @@
 //! A clock for one thread that stands still as long as anybody has something to do.
 //!
 //! The runtime calls [`advance`] when no task can run (`on_thread_park`): the clock jumps to the next
-//! moment that somebody waits for, and wakes the waiters, in the order in which they came.
+//! deadline that a task waits for, and wakes the waiters, in the order in which they came.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ struct Clock {
     start: Instant,
     start_wall_ms: i64,
     elapsed: Duration,
-    /// By the moment they are for, then by their number.
+    /// By their deadline, then by their number.
     timers: BTreeMap<(Duration, u64), Waker>,
     next_timer: u64,
     /// Of the task that is woken with every step.
@@ -73,12 +73,12 @@ pub fn skip_wall(duration: Duration) {
     with(|clock| clock.start_wall_ms += duration.as_millis() as i64);
 }
 
-/// Goes to the next moment that somebody waits for. Whether there is one.
+/// Goes to the next deadline. Whether there is one.
 pub fn advance() -> bool {
     let due = with(|clock| {
-        let (&(moment, _), _) = clock.timers.first_key_value()?;
-        clock.elapsed = clock.elapsed.max(moment);
-        let later = clock.timers.split_off(&(moment, u64::MAX));
+        let (&(due, _), _) = clock.timers.first_key_value()?;
+        clock.elapsed = clock.elapsed.max(due);
+        let later = clock.timers.split_off(&(due, u64::MAX));
         Some((std::mem::replace(&mut clock.timers, later), clock.awake.take()))
     });
     let Some(Some((due, awake))) = due else { return false };
@@ -87,7 +87,7 @@ pub fn advance() -> bool {
 }
 
 /// Never ends, and is woken with every step. The runtime has to poll something when the clock has gone
-/// on, or it would sleep; the task that waited for that moment may be gone.
+/// on, or it would sleep; the task that waited may be gone.
 pub async fn stay_awake() {
     std::future::poll_fn(|context| {
         with(|clock| clock.awake = Some(context.waker().clone()));
@@ -98,12 +98,12 @@ pub async fn stay_awake() {
 
 /// None where time is not simulated.
 pub fn sleep_until(deadline: Instant) -> Option<Sleep> {
-    let moment = with(|clock| deadline.saturating_duration_since(clock.start))?;
-    Some(Sleep { moment, timer: None })
+    let due = with(|clock| deadline.saturating_duration_since(clock.start))?;
+    Some(Sleep { due, timer: None })
 }
 
 pub struct Sleep {
-    moment: Duration,
+    due: Duration,
     timer: Option<u64>,
 }
 
@@ -111,17 +111,17 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let moment = self.moment;
+        let due = self.due;
         let timer = &mut self.timer;
         let polled = with(|clock| {
-            if clock.elapsed >= moment {
+            if clock.elapsed >= due {
                 return Poll::Ready(());
             }
             let number = *timer.get_or_insert_with(|| {
                 clock.next_timer += 1;
                 clock.next_timer
             });
-            clock.timers.insert((moment, number), context.waker().clone());
+            clock.timers.insert((due, number), context.waker().clone());
             Poll::Pending
         });
         // A clock that has been taken away will never come to it.
@@ -132,7 +132,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(number) = self.timer {
-            drop(with(|clock| clock.timers.remove(&(self.moment, number))));
+            drop(with(|clock| clock.timers.remove(&(self.due, number))));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use caudal_broker::{
-    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, QueueKind, SessionEvent, Trouble,
+    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, Outage, QueueKind, SessionEvent,
 };
 use caudal_core::limits;
 use caudal_protocol::Message;
@@ -184,8 +184,8 @@ impl Broker for SimBroker {
         Ok(Box::new(listening.await??))
     }
 
-    fn trouble(&self) -> Option<Trouble> {
-        self.0.is_broker_cut().then_some(Trouble::Away)
+    fn outage(&self) -> Option<Outage> {
+        self.0.is_broker_cut().then_some(Outage::Unreachable)
     }
 }
 

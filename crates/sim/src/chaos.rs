@@ -38,7 +38,7 @@ impl Cluster {
     }
 
     /// One thing after the other goes wrong, until the time is over.
-    pub async fn suffer(&mut self, duration: Duration) {
+    pub async fn inject_faults(&mut self, duration: Duration) {
         let end = now() + duration;
         let mut losses = 0;
         while now() < end {

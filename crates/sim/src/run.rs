@@ -171,7 +171,7 @@ impl Simulation {
         }
 
         let seconds = [5, 20, 60, 100][fastrand::usize(..4)];
-        cluster.suffer(Duration::from_secs(seconds)).await;
+        cluster.inject_faults(Duration::from_secs(seconds)).await;
         cluster.recover();
         world.say("world", format_args!("nothing goes wrong any more"));
 

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::fault::Fault;
 use super::pauses::Pauses;
-use crate::{Error, Trouble};
+use crate::{Error, Outage};
 
 /// A broker that takes longer to answer is not one.
 const CONNECT_SECONDS_MAX: u64 = 10;
@@ -117,12 +117,12 @@ impl Link {
         }
     }
 
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn outage(&self) -> Option<Outage> {
         match &*self.state.borrow() {
-            State::Up(connection) if !connection.status().connected() => Some(Trouble::Away),
-            State::Up(connection) if connection.status().blocked() => Some(Trouble::Blocked),
+            State::Up(connection) if !connection.status().connected() => Some(Outage::Unreachable),
+            State::Up(connection) if connection.status().blocked() => Some(Outage::Blocked),
             State::Up(_) => None,
-            State::Down { .. } | State::Refused { .. } => Some(Trouble::Away),
+            State::Down { .. } | State::Refused { .. } => Some(Outage::Unreachable),
         }
     }
 
@@ -241,7 +241,7 @@ mod tests {
         drop(socket);
         let uri = parse(&format!("amqp://127.0.0.1:{port}")).unwrap();
         let (link, _) = Link::start(&Handle::current(), uri, "test", Duration::from_millis(200));
-        assert_eq!(link.trouble(), Some(Trouble::Away));
+        assert_eq!(link.outage(), Some(Outage::Unreachable));
         match link.up(&mut None).await {
             Err(Error::Away { address, .. }) => assert_eq!(address, format!("127.0.0.1:{port}")),
             Err(other) => panic!("{other}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use caudal_broker::{Broker, Error, QueueKind, RabbitBroker, SessionEvent, Trouble};
+use caudal_broker::{Broker, Error, Outage, QueueKind, RabbitBroker, SessionEvent};
 use caudal_core::SessionId;
 use futures::FutureExt;
 use tokio::task::JoinHandle;
@@ -58,14 +58,14 @@ async fn a_killed_broker_loses_nothing_that_was_confirmed() {
     until("publishes are confirmed", || publishers.confirmed() >= 200).await;
 
     rabbit.kill().await;
-    until("the loss is noticed", || broker.trouble() == Some(Trouble::Away)).await;
+    until("the loss is noticed", || broker.outage() == Some(Outage::Unreachable)).await;
     let in_flight = publishers.in_flight();
     assert!(in_flight > 0, "the kill hit publishes that were under way");
     let confirmed_before = publishers.confirmed();
     rabbit.launch().await.unwrap();
 
     until("those are sent again", || publishers.confirmed() > confirmed_before + 200).await;
-    assert_eq!(broker.trouble(), None);
+    assert_eq!(broker.outage(), None);
     let published = publishers.finish().await;
     let twice = take_all(&broker, &queue, published).await;
     println!(
@@ -83,12 +83,12 @@ async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
     broker.send(&queue, numbered(1)).await.unwrap();
     let mut consumer = broker.consume(&queue, 1).await.unwrap();
     let held = next(&mut consumer).await;
-    assert_eq!(broker.trouble(), None);
+    assert_eq!(broker.outage(), None);
 
     rabbit.control(&["set_vm_memory_high_watermark", "0.00001"]).await.unwrap();
     let mut blocked = broker.send(&queue, numbered(2)).boxed();
     assert!((&mut blocked).now_or_never().is_none());
-    until("the publisher is blocked", || broker.trouble() == Some(Trouble::Blocked)).await;
+    until("the publisher is blocked", || broker.outage() == Some(Outage::Blocked)).await;
 
     soon(consumer.ack(held.tag)).await.unwrap();
     let second = next(&mut consumer).await;
@@ -98,7 +98,7 @@ async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
 
     rabbit.control(&["set_vm_memory_high_watermark", "0.4"]).await.unwrap();
     soon(blocked).await.unwrap();
-    assert_eq!(broker.trouble(), None);
+    assert_eq!(broker.outage(), None);
     consumer.ack(second.tag).await.unwrap();
     assert_eq!(drain(&mut consumer, 1).await, [2]);
 }

@@ -120,7 +120,7 @@ async fn a_busy_process_keeps_its_connections() {
     let mut consumer = broker.consume(&queue, 1).await.unwrap();
     let delivery = next(&mut consumer).await;
     std::thread::sleep(3 * Duration::from_secs(limits::BROKER_HEARTBEAT_SECONDS.into()));
-    assert_eq!(broker.trouble(), None);
+    assert_eq!(broker.outage(), None);
     consumer.ack(delivery.tag).await.unwrap();
     broker.send(&queue, numbered(1)).await.unwrap();
     let delivery = next(&mut consumer).await;

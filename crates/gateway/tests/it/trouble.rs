@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use caudal_broker::{
-    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, MemoryBroker, QueueKind,
-    SessionEvent, Trouble,
+    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, MemoryBroker, Outage, QueueKind,
+    SessionEvent,
 };
 use caudal_core::{Coded, QueryId, Source, TableId};
 use caudal_gateway::{Gateway, Owner, Settings, TlsFiles, serve};
@@ -76,8 +76,8 @@ impl Broker for Losing {
         self.broker.listen().await
     }
 
-    fn trouble(&self) -> Option<Trouble> {
-        Some(Trouble::Blocked)
+    fn outage(&self) -> Option<Outage> {
+        Some(Outage::Blocked)
     }
 }
 
