@@ -13,6 +13,7 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
 use crate::leaf::PLANNED_PARTITIONS;
+use crate::optional_sides::known_of;
 
 /// Which shard a row goes to.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl fmt::Display for Distribution {
 /// What is known of the rows on both sides of an exchange: columns that are equal, or constant, stay so. Operators
 /// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). Their order is lost.
 fn what_stays_true(input: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
-    let mut known = input.properties().eq_properties.clone();
+    let mut known = known_of(input);
     known.clear_orderings();
     known.clear_per_partition_constants();
     known

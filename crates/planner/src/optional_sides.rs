@@ -1,5 +1,5 @@
-//! A guard around DataFusion's physical optimizer: what is constant on the optional side of an outer join is not constant above
-//! the join.
+//! A guard around DataFusion's physical optimizer: what is constant on the optional side of an outer join, or below grouping
+//! sets, is not constant above them.
 //!
 //! ```text
 //! SortExec: c NULLS FIRST                       SortExec: c NULLS FIRST
@@ -11,6 +11,8 @@
 //!
 //! DataFusion takes `c` for a constant in the join's output, too, where it may be NULL, and drops the sort. So while its rules run,
 //! such a side is below a node that says nothing about constants; after the last of them the node is taken out again.
+//! Likewise above `GROUP BY ROLLUP (c)`: taken for sorted by `c`, its groups would be thought complete too soon, and come in pieces.
+//! What exchanges know of their rows ([`known_of`]) follows the same rule.
 
 use std::any::Any;
 use std::fmt;
@@ -24,11 +26,13 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
 
+use crate::exchange::ExchangeExec;
 use crate::region::with_children;
 
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
@@ -50,22 +54,7 @@ impl PhysicalOptimizerRule for Cover {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        plan.transform_up(|node| {
-            let Some([left, right]) = join_type(&node).map(optional_sides) else {
-                return Ok(Transformed::no(node));
-            };
-            let sides = node.children().into_iter().zip([left, right]);
-            if !sides.clone().any(|(side, is_optional)| is_optional && has_constants(side)) {
-                return Ok(Transformed::no(node));
-            }
-            let covered = sides.map(|(side, is_optional)| match is_optional {
-                true => ForgetConstantsExec::over(Arc::clone(side)),
-                false => Arc::clone(side),
-            });
-            let covered = covered.collect();
-            with_children(node, covered).map(Transformed::yes)
-        })
-        .data()
+        covered(plan)
     }
 
     fn name(&self) -> &str {
@@ -102,6 +91,43 @@ impl PhysicalOptimizerRule for Uncover {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// What is known of a plan's rows, without what DataFusion wrongly takes for constant.
+pub fn known_of(plan: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
+    // A plan that cannot be built anew is one of which nothing is known.
+    match covered(Arc::clone(plan)) {
+        Ok(covered) => covered.equivalence_properties().clone(),
+        Err(_) => EquivalenceProperties::new(plan.schema()),
+    }
+}
+
+/// The plan down to its exchanges, which have been judged when they were made, with such places covered.
+fn covered(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if ExchangeExec::at(&plan).is_some() || plan.children().is_empty() {
+        return Ok(plan);
+    }
+    let optional = join_type(&plan).map_or([false, false], optional_sides);
+    let mut children = vec![];
+    let mut is_new = false;
+    for (at, child) in plan.children().into_iter().enumerate() {
+        let mut below = covered(Arc::clone(child))?;
+        if optional.get(at).is_some_and(|is_optional| *is_optional) && has_constants(&below) {
+            below = ForgetConstantsExec::over(below);
+        }
+        is_new |= !Arc::ptr_eq(&below, child);
+        children.push(below);
+    }
+    let plan = if is_new { with_children(plan, children)? } else { plan };
+    match has_grouping_sets(&plan) && has_constants(&plan) {
+        true => Ok(ForgetConstantsExec::over(plan)),
+        false => Ok(plan),
+    }
+}
+
+fn has_grouping_sets(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let aggregate = (node.as_ref() as &dyn Any).downcast_ref::<AggregateExec>();
+    aggregate.is_some_and(|aggregate| aggregate.group_expr().groups().len() > 1)
 }
 
 fn join_type(node: &Arc<dyn ExecutionPlan>) -> Option<JoinType> {
