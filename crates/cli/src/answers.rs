@@ -7,13 +7,10 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal_core::QueryId;
-use caudal_protocol::Failure;
-use caudal_protocol::calls::Refusal;
+use caudal::{Failure, Job, QueryId, Refusal};
 
 use crate::args::OutputArgs;
 use crate::error::{Exit, Failed};
-use crate::job::Job;
 use crate::output::{Format, ResultFile, Writer, prepare_folder, writer};
 
 pub struct Answers {
@@ -187,10 +184,10 @@ fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
 }
 
 impl Query {
-    fn new((titled, schema): (&crate::job::Titled, &Result<SchemaRef, Refusal>)) -> Self {
+    fn new((query, schema): (&caudal::Query, &Result<SchemaRef, Refusal>)) -> Self {
         Self {
-            name: titled.spec.name.clone(),
-            title: titled.title.clone(),
+            name: query.name.clone(),
+            title: query.title.clone(),
             schema: schema.clone(),
             rows: 0,
             outcome: None,

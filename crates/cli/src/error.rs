@@ -3,9 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use caudal_client::remote;
-use caudal_core::Coded;
-use caudal_protocol::calls::Refusal;
+use caudal::{Coded, Refusal};
 
 /// A command that did not do what it was asked to.
 #[derive(Debug)]
@@ -112,45 +110,19 @@ impl From<Vec<Refusal>> for Failed {
     }
 }
 
-impl From<caudal_planner::Error> for Failed {
-    fn from(error: caudal_planner::Error) -> Self {
-        match error.refusals() {
-            Some(refusals) => refusals.into(),
-            None => Failed::new(Exit::QueryFailed, error.code(), &error).hint(error.hint()),
-        }
-    }
-}
-
-impl From<caudal_client::Error> for Failed {
-    fn from(error: caudal_client::Error) -> Self {
-        match error {
-            caudal_client::Error::Csv(error) => error.into(),
-            caudal_client::Error::Remote(error) => error.into(),
-            other => Failed::new(Exit::QueryFailed, other.code(), &other).hint(other.hint()),
-        }
-    }
-}
-
-impl From<remote::Error> for Failed {
-    fn from(error: remote::Error) -> Self {
-        let exit = if error.is_of_connection() { Exit::Usage } else { Exit::QueryFailed };
-        let mut failed = Failed::new(exit, error.code(), &error).hint(error.hint());
-        match error {
-            remote::Error::Unanswerable(refusals) => return refusals.into(),
-            remote::Error::Refused(refusal) => failed.excerpt = refusal.excerpt,
-            _ => {}
-        }
-        failed
-    }
-}
-
-impl From<caudal_csv::Error> for Failed {
-    fn from(error: caudal_csv::Error) -> Self {
-        let exit = match error {
-            caudal_csv::Error::Strict(_) => Exit::QueryFailed,
-            _ => Exit::Usage,
+impl From<caudal::Error> for Failed {
+    fn from(error: caudal::Error) -> Self {
+        let exit = if error.is_of_query() { Exit::QueryFailed } else { Exit::Usage };
+        let message = match &error {
+            caudal::Error::Csv(_) | caudal::Error::Suite(_) => with_source(&error),
+            other => other.to_string(),
         };
-        Failed::new(exit, error.code(), with_source(&error)).hint(error.hint())
+        let failed = Failed::new(exit, error.code(), message).hint(error.hint());
+        let excerpt = error.excerpt().map(str::to_string);
+        match error {
+            caudal::Error::Refused(refusals) => refusals.into(),
+            _ => Failed { excerpt, ..failed },
+        }
     }
 }
 
@@ -162,7 +134,7 @@ impl From<caudal_monitor::Error> for Failed {
 
 impl From<caudal_suite::Error> for Failed {
     fn from(error: caudal_suite::Error) -> Self {
-        Failed::usage(error.code(), with_source(&error)).hint(error.hint())
+        caudal::Error::from(error).into()
     }
 }
 
@@ -175,15 +147,6 @@ impl From<caudal_suite::compare::Error> for Failed {
 impl From<caudal_generate::Error> for Failed {
     fn from(error: caudal_generate::Error) -> Self {
         Failed::usage(error.code(), with_source(&error)).hint(error.hint())
-    }
-}
-
-impl From<caudal_local::Error> for Failed {
-    fn from(error: caudal_local::Error) -> Self {
-        match error {
-            caudal_local::Error::Client(error) => error.into(),
-            other => Failed::new(Exit::QueryFailed, other.code(), &other).hint(other.hint()),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! stdout is data, stderr is everything else. Exit codes: 0; 1, a query failed; 2, usage or input;
 //! 130, interrupted.
 
+mod answering;
 mod answers;
 mod args;
 mod chaos;
@@ -12,15 +13,12 @@ mod crowd;
 mod error;
 mod interrupt;
 mod job;
-mod local;
 mod oracle;
 mod output;
-mod param;
 mod progress;
 mod rejects;
-mod remote;
+mod session;
 mod showing;
-mod uploads;
 
 use std::process::ExitCode;
 

@@ -7,11 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use caudal_client::{Progress, Upload};
-use caudal_core::TableId;
+use caudal::{Job, Progress, TableProgress};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::job::Job;
 
 const REFRESH: Duration = Duration::from_millis(100);
 
@@ -29,15 +26,15 @@ pub struct Display {
 }
 
 impl Display {
-    pub fn start(job: &Job, uploads: &[Upload], progress: Arc<Progress>, quiet: bool) -> Self {
+    pub fn start(job: &Job, progress: Progress, quiet: bool) -> Self {
         let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let name = |upload: &Upload| job.tables[upload.table.index()].name.clone();
-        let width = uploads.iter().map(|upload| name(upload).chars().count()).max().unwrap_or(0);
-        let tables = uploads.iter().map(|upload| {
-            let bar = ProgressBar::new(upload.reader.total_bytes()).with_style(table_style());
-            (upload.table, screen.add(bar.with_prefix(format!("{:width$}", name(upload)))))
-        });
-        let tables = tables.collect();
+        let tables = progress.tables();
+        let width = tables.iter().map(|table| table.name.chars().count()).max().unwrap_or(0);
+        let bar = |TableProgress { name, total_bytes, .. }: &TableProgress| {
+            let bar = ProgressBar::new(*total_bytes).with_style(table_style());
+            screen.add(bar.with_prefix(format!("{name:width$}")))
+        };
+        let tables = tables.iter().map(bar).collect();
         let queries = ProgressBar::new(job.queries.len() as u64).with_style(query_style());
         let queries = screen.add(queries);
         let view = View { screen: screen.clone(), tables, queries: queries.clone(), progress };
@@ -88,9 +85,9 @@ impl Drop for Display {
 
 struct View {
     screen: MultiProgress,
-    tables: Vec<(TableId, ProgressBar)>,
+    tables: Vec<ProgressBar>,
     queries: ProgressBar,
-    progress: Arc<Progress>,
+    progress: Progress,
 }
 
 impl View {
@@ -101,8 +98,8 @@ impl View {
         }
         self.screen.set_draw_target(ProgressDrawTarget::stderr());
         while !stop.load(Ordering::Relaxed) {
-            for (table, bar) in &self.tables {
-                bar.set_position(self.progress.table(*table).bytes.load(Ordering::Relaxed));
+            for (bar, table) in self.tables.iter().zip(self.progress.tables()) {
+                bar.set_position(table.bytes);
                 // A bar that is done keeps its rate instead of watching it fade.
                 if bar.length() == Some(bar.position()) && !bar.is_finished() {
                     bar.finish();

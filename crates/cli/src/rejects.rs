@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use caudal_core::{TableId, limits};
-use caudal_csv::Reject;
+use caudal::{Reject, TableId};
+use caudal_core::limits;
 
 use crate::error::Failed;
 use crate::output::prepare_folder;

@@ -1,13 +1,10 @@
 //! What people see of a run: its answers, its progress, what it left out and how it ended.
 
-use std::sync::Arc;
+use caudal::{Event, Job, Run};
 
-use caudal_client::{Event, Progress, Upload};
-
-use crate::answers::{Answers, Schemas};
+use crate::answers::Answers;
 use crate::args::{InputArgs, OutputArgs};
 use crate::error::Failed;
-use crate::job::Job;
 use crate::progress::Display;
 use crate::rejects::Rejects;
 
@@ -19,20 +16,18 @@ pub struct Showing {
 }
 
 impl Showing {
-    /// Before the first event. `schemas` are the columns of each answer.
+    /// Before the first event.
     pub fn start(
         job: &Job,
-        schemas: &Schemas,
-        uploads: &[Upload],
-        progress: &Arc<Progress>,
+        run: &Run,
         output: &OutputArgs,
         input: &InputArgs,
     ) -> Result<Self, Failed> {
         let names = job.tables.iter().map(|table| table.name.clone()).collect();
         Ok(Self {
-            answers: Answers::new(job, schemas, output)?,
+            answers: Answers::new(job, run.schemas(), output)?,
             rejects: Rejects::new(names, input.rejects.clone())?,
-            display: Display::start(job, uploads, Arc::clone(progress), output.quiet),
+            display: Display::start(job, run.progress(), output.quiet),
             quiet: output.quiet,
         })
     }

@@ -36,6 +36,12 @@ pub trait Service: Send + Sync + 'static {
     /// Returns when the session waits for something else than it is known to, with what that is:
     /// nothing, if it goes on. Fails when the session has.
     async fn waiting_for(&self, known: &[String]) -> Result<Vec<String>, Error>;
+
+    /// Ends the session when all its answers are there, and removes everything of it.
+    async fn finish(&self) -> Result<(), Error>;
+
+    /// Ends the session at once, whatever it is doing; as well as can be.
+    async fn abort(&self);
 }
 
 /// The messages of a query's answer, each at least once, in no order one may rely on.

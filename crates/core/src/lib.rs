@@ -6,9 +6,11 @@ mod decimal;
 pub mod error;
 pub mod ids;
 pub mod limits;
+pub mod param;
 pub mod tracker;
 
 pub use decimal::{Decimal, NotADecimal};
 pub use error::{Code, Coded};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
+pub use param::ParamValue;
 pub use tracker::{EndConflict, Offer, Part, SeenOfSource, Tracker};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use caudal_csv::{At, Column, Error, Options, Reader, TableSpec, Type, infer};
+use caudal_csv::{At, Column, Error, Options, Reader, Table, Type, infer};
 use clap::Parser;
 
 /// The allocator of the `caudal` binary, so that the figures are those of the product.
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 fn measure(args: &Args) -> Result<(), Error> {
     let columns = if args.columns.is_empty() { infer(&args.files)? } else { args.columns.clone() };
     let projection = (0..columns.len()).collect();
-    let spec = TableSpec { name: "t".into(), files: args.files.clone(), columns, fields: None };
+    let spec = Table { name: "t".into(), files: args.files.clone(), columns, fields: None };
     let options = Options { chunk_bytes: args.chunk_bytes, ..Options::default() };
 
     let begin = Instant::now();

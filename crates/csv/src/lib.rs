@@ -47,4 +47,4 @@ pub use infer::infer;
 pub use parse::Parsed;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
-pub use spec::{At, Column, Options, TableSpec, Type};
+pub use spec::{At, Column, Options, Table, Type};

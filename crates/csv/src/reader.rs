@@ -8,7 +8,7 @@ use crate::chunk::Chunk;
 use crate::error::Error;
 use crate::layout::{Expected, Layout};
 use crate::parse::{Parsed, parse};
-use crate::spec::{Column, Options, TableSpec, Type};
+use crate::spec::{Column, Options, Table, Type};
 use crate::stream::{Limits, Stream};
 
 /// Arrow's views and our index have 32-bit offsets, and a chunk may be a long record and a block.
@@ -31,11 +31,7 @@ impl Reader {
     /// # Panics
     ///
     /// If `projection` holds an index beyond `spec.columns`.
-    pub fn open(
-        spec: TableSpec,
-        projection: Vec<usize>,
-        options: Options,
-    ) -> Result<Reader, Error> {
+    pub fn open(spec: Table, projection: Vec<usize>, options: Options) -> Result<Reader, Error> {
         let columns: Vec<Column> = projection.iter().map(|i| spec.columns[*i].clone()).collect();
         if spec.files.is_empty() {
             return Err(Error::NoFiles(spec.name));

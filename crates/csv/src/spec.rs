@@ -2,17 +2,26 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// One table: some files that hold the same columns.
-#[derive(Debug, Clone)]
-pub struct TableSpec {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
     pub name: String,
     pub files: Vec<PathBuf>,
     pub columns: Vec<Column>,
     /// How many fields a record has, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
+}
+
+impl Table {
+    /// The columns that SQL sees.
+    pub fn schema(&self) -> SchemaRef {
+        let field = |column: &Column| Field::new(&column.name, column.ty.data_type(), true);
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
 }
 
 /// One column of a table.

@@ -6,7 +6,7 @@ mod common;
 
 use std::path::PathBuf;
 
-use caudal_csv::{At, Column, Options, Reader, TableSpec, Type, infer};
+use caudal_csv::{At, Column, Options, Reader, Table, Type, infer};
 use common::read_all;
 
 /// File, fields of a record where the header lies, rows.
@@ -38,7 +38,7 @@ fn real_file(name: &str) -> Option<PathBuf> {
 
 fn open(file: PathBuf, fields: Option<usize>, columns: Vec<Column>, options: Options) -> Reader {
     let projection = (0..columns.len()).collect();
-    let spec = TableSpec { name: "t".into(), files: vec![file], columns, fields };
+    let spec = Table { name: "t".into(), files: vec![file], columns, fields };
     Reader::open(spec, projection, options).unwrap()
 }
 

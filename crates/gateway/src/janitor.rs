@@ -141,7 +141,7 @@ impl Janitor {
 mod tests {
     use caudal_broker::MemoryBroker;
     use caudal_protocol::calls::OpenRequest;
-    use caudal_protocol::manifest::QueryEntry;
+    use caudal_protocol::manifest::QuerySpec;
 
     use super::*;
     use crate::{Owner, Settings};
@@ -155,7 +155,7 @@ mod tests {
             Arc::new(Gateway::new(settings, broker.clone(), Arc::clone(&store)))
         };
         let (one, two) = (gateway("one"), gateway("two"));
-        let query = QueryEntry { name: "q".into(), sql: "SELECT 1".into(), params: vec![] };
+        let query = QuerySpec { name: "q".into(), sql: "SELECT 1".into(), params: vec![] };
         let (nonce, owner) = ("0".repeat(32), Owner::of_token(""));
         let request = OpenRequest { nonce, tables: vec![], queries: vec![query], shards: None };
         let session = one.open(&owner, request).await.unwrap().session;

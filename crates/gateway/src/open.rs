@@ -10,7 +10,7 @@ use std::time::Duration;
 use arrow::datatypes::Schema;
 use caudal_broker::SessionEvent;
 use caudal_core::{SessionId, limits};
-use caudal_planner::SessionPlan;
+use caudal_planner::{SessionPlan, TablePlan};
 use caudal_protocol::calls::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_protocol::manifest::Manifest;
 use caudal_protocol::schema;
@@ -47,7 +47,7 @@ impl Gateway {
         self.broker.announce(SessionEvent::Opened(session)).await?;
         hit("open.announced");
         self.check_still_open(&records).await?;
-        reply(&open)
+        Ok(reply(&open))
     }
 
     /// A broker that cannot be reached is waited for for minutes. A client does not wait that long, nor do
@@ -139,38 +139,34 @@ fn session_of(nonce: &str, owner: &Owner) -> SessionId {
     SessionId(hex(&hash.finalize()[..SESSION_ID_DIGITS / 2]))
 }
 
-fn reply(open: &OpenSession) -> Result<OpenReply, Error> {
+fn reply(open: &OpenSession) -> OpenReply {
     let plan = &open.session.plan;
-    Ok(OpenReply {
+    OpenReply {
         session: open.manifest.session.clone(),
-        tables: table_needs(plan)?,
-        queries: query_shapes(plan)?,
+        tables: plan.tables.iter().map(table_needs).collect(),
+        queries: query_shapes(plan),
         fingerprint: open.manifest.fingerprint.clone(),
-    })
+    }
 }
 
-fn table_needs(plan: &SessionPlan) -> Result<Vec<TableNeeds>, Error> {
-    let needs = plan.tables.iter().map(|table| {
-        Ok(TableNeeds {
-            name: table.name.clone(),
-            needed: !table.stages.is_empty(),
-            columns: table.columns.clone(),
-            schema: encode("the table's columns", &table.schema)?,
-        })
-    });
-    needs.collect()
+fn table_needs(table: &TablePlan) -> TableNeeds {
+    TableNeeds {
+        name: table.name.clone(),
+        needed: !table.stages.is_empty(),
+        columns: table.columns.clone(),
+        schema: Arc::clone(&table.schema),
+    }
 }
 
-fn query_shapes(plan: &SessionPlan) -> Result<Vec<QueryShape>, Error> {
+fn query_shapes(plan: &SessionPlan) -> Vec<QueryShape> {
     let shapes = plan.queries.iter().enumerate().map(|(index, query)| {
         let columns = query.answer.as_ref().map(|answer| Arc::clone(&answer.schema));
-        let columns = columns.unwrap_or_else(|_| Arc::new(Schema::empty()));
-        Ok(QueryShape {
+        QueryShape {
             name: query.name.clone(),
-            schema: encode("the query's columns", &columns)?,
+            schema: columns.unwrap_or_else(|_| Arc::new(Schema::empty())),
             sources: plan.sources(index.into()),
             refused: query.answer.as_ref().err().map(|error| error.refusal()),
-        })
+        }
     });
     shapes.collect()
 }
@@ -186,21 +182,18 @@ fn refused(
         name: table.name.clone(),
         needed: false,
         columns: vec![],
-        schema: table.schema.clone(),
+        // It could be planned with, or its table would be what is refused.
+        schema: Arc::new(schema::decode(&table.schema).unwrap_or_else(|_| Schema::empty())),
     });
-    let nothing = encode("no columns", &Schema::empty())?;
+    let nothing = Arc::new(Schema::empty());
     let queries = request.queries.iter().zip(refusals).map(|(query, refusal)| QueryShape {
         name: query.name.clone(),
-        schema: nothing.clone(),
+        schema: Arc::clone(&nothing),
         sources: vec![],
         refused: Some(refusal),
     });
     let (tables, queries) = (tables.collect(), queries.collect());
     Ok(OpenReply { session, tables, queries, fingerprint: String::new() })
-}
-
-fn encode(what: &'static str, columns: &Schema) -> Result<String, Error> {
-    schema::encode(columns).map_err(|error| Error::BadRequest { what, reason: error.to_string() })
 }
 
 #[cfg(test)]

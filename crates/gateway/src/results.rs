@@ -9,8 +9,8 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
 use caudal_core::{QueryId, SessionId};
+use caudal_protocol::Message;
 use caudal_protocol::calls::{ResultItem, ResultWhat};
-use caudal_protocol::{FragmentPart, Message};
 use caudal_runtime::failpoint::hit;
 use tracing::info;
 
@@ -101,7 +101,9 @@ impl ResultStream {
             };
             match consumer.next().await {
                 Ok(Some(Delivery { tag, message, .. })) => {
-                    if let Some((what, rows)) = self.read(&message)? {
+                    // What is not for a client is as good as unread.
+                    if let Some(what) = ResultWhat::of(&message) {
+                        let rows = self.rows(&message)?;
                         return Ok((self.number(tag, what), rows));
                     }
                 }
@@ -121,32 +123,11 @@ impl ResultStream {
         ResultItem { tag, what }
     }
 
-    fn read(&self, message: &Message) -> Result<Option<(ResultWhat, Option<RecordBatch>)>, Error> {
-        Ok(match message {
-            Message::Part(part) => {
-                let FragmentPart { id, part, end, .. } = *part;
-                let rows = self.rows(message)?;
-                Some((ResultWhat::Part { id, part, end }, rows))
-            }
-            Message::End { source, count } => {
-                Some((ResultWhat::End { source: *source, count: *count }, None))
-            }
-            Message::Failed { failure, .. } => {
-                Some((ResultWhat::Failed { failure: failure.clone() }, None))
-            }
-            // Neither is ever sent to a client: as good as unread.
-            Message::Baton | Message::Table(_) => None,
-        })
-    }
-
     /// All rows of a message as one batch.
     fn rows(&self, message: &Message) -> Result<Option<RecordBatch>, Error> {
-        let Message::Part(part) = message else { return Ok(None) };
-        let batches: Vec<_> = part.sections.iter().flat_map(|section| &section.batches).collect();
-        if batches.is_empty() {
-            return Ok(None);
-        }
-        let joined = concat_batches(&batches[0].schema(), batches);
+        let batches: Vec<_> = message.batches().collect();
+        let Some(first) = batches.first() else { return Ok(None) };
+        let joined = concat_batches(&first.schema(), batches.iter().copied());
         joined.map(Some).map_err(|error| Error::BadObject {
             name: self.open.session.queues.result(self.query),
             reason: error.to_string(),

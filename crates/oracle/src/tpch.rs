@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use caudal_csv::{TableSpec, Type};
+use caudal_csv::{Table, Type};
 
 macro_rules! queries {
     ($($number:literal)*) => {
@@ -16,7 +16,7 @@ macro_rules! queries {
 pub const QUERIES: [&str; 22] = queries!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22);
 
 /// The eight tables as CSV, money as decimals.
-pub fn generate(folder: &Path, scale: f64) -> Vec<TableSpec> {
+pub fn generate(folder: &Path, scale: f64) -> Vec<Table> {
     use tpchgen::csv::*;
     use tpchgen::generators::*;
     macro_rules! table {
@@ -32,7 +32,7 @@ pub fn generate(folder: &Path, scale: f64) -> Vec<TableSpec> {
             for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
                 column.ty = Type::Decimal { precision: 15, scale: 2 };
             }
-            TableSpec { name: $name.to_string(), files: vec![path], columns, fields: None }
+            Table { name: $name.to_string(), files: vec![path], columns, fields: None }
         }};
     }
     vec![

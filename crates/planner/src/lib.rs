@@ -62,5 +62,5 @@ pub use error::Error;
 pub use exchange::Distribution;
 pub use leaf::{Leaf, LeafExec};
 pub use session::{AnswerPlan, QueryPlan, SessionPlan, TablePlan, plan};
-pub use spec::{Param, QuerySpec, ROW_COLUMN, SessionSpec, TableSpec};
+pub use spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, scalar};
 pub use stage::{Placement, Stage};

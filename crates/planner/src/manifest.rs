@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use caudal_protocol::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
+use caudal_protocol::manifest::{Manifest, TableEntry};
 use caudal_protocol::schema;
 use chrono::DateTime;
 
 use crate::error::Error;
-use crate::spec::{Param, QuerySpec, SessionSpec, TableSpec};
+use crate::spec::{SessionSpec, TableSpec};
 
 impl TryFrom<&Manifest> for SessionSpec {
     type Error = Error;
@@ -16,7 +16,7 @@ impl TryFrom<&Manifest> for SessionSpec {
         let started = DateTime::from_timestamp_millis(manifest.started_ms);
         Ok(Self {
             tables: manifest.tables.iter().map(TableSpec::try_from).collect::<Result<_, _>>()?,
-            queries: manifest.queries.iter().map(QuerySpec::from).collect(),
+            queries: manifest.queries.clone(),
             shards: manifest.shards,
             started: started.ok_or(Error::BadStart { ms: manifest.started_ms })?,
         })
@@ -35,30 +35,11 @@ impl TryFrom<&TableEntry> for TableSpec {
     }
 }
 
-impl From<&QueryEntry> for QuerySpec {
-    fn from(entry: &QueryEntry) -> Self {
-        let params = entry.params.iter();
-        let params = params.map(|(name, value)| (name.clone(), Param::from(value))).collect();
-        Self { name: entry.name.clone(), sql: entry.sql.clone(), params }
-    }
-}
-
-impl From<&ParamValue> for Param {
-    fn from(value: &ParamValue) -> Self {
-        match value {
-            ParamValue::Int(value) => Param::Int(*value),
-            ParamValue::Float(value) => Param::Float(*value),
-            ParamValue::Decimal(value) => Param::Decimal(*value),
-            ParamValue::Text(value) => Param::Text(value.clone()),
-            ParamValue::Bool(value) => Param::Bool(*value),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use arrow::datatypes::{DataType, Field, Schema};
-    use caudal_core::SessionId;
+    use caudal_core::{ParamValue, SessionId};
+    use caudal_protocol::manifest::QuerySpec;
 
     use super::*;
 
@@ -70,7 +51,7 @@ mod tests {
                 name: "numbers".into(),
                 schema: schema::encode(&columns).unwrap(),
             }],
-            queries: vec![QueryEntry {
+            queries: vec![QuerySpec {
                 name: "q".into(),
                 sql: "SELECT n FROM numbers WHERE n > $least".into(),
                 params: vec![("least".into(), ParamValue::Int(3))],
@@ -88,7 +69,7 @@ mod tests {
         let spec = SessionSpec::try_from(&manifest()).unwrap();
         assert_eq!(spec.started.timestamp_millis(), 1_700_000_000_123);
         assert_eq!(spec.tables[0].schema.field(0).name(), "n");
-        assert_eq!(spec.queries[0].params, [("least".to_string(), Param::Int(3))]);
+        assert_eq!(spec.queries[0].params, [("least".to_string(), ParamValue::Int(3))]);
     }
 
     #[test]

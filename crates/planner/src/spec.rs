@@ -2,7 +2,8 @@
 //! in every process.
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
-use caudal_core::Decimal;
+use caudal_core::ParamValue;
+pub use caudal_protocol::manifest::QuerySpec;
 use chrono::{DateTime, Utc};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
@@ -32,35 +33,16 @@ pub struct TableSpec {
     pub schema: SchemaRef,
 }
 
-#[derive(Clone, Debug)]
-pub struct QuerySpec {
-    pub name: String,
-    pub sql: String,
-    /// Values for the `$name` placeholders.
-    pub params: Vec<(String, Param)>,
-}
-
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Param {
-    Int(i64),
-    Float(f64),
-    Decimal(Decimal),
-    Text(String),
-    Bool(bool),
-}
-
-impl From<&Param> for ScalarValue {
-    fn from(param: &Param) -> Self {
-        match param {
-            Param::Int(value) => ScalarValue::Int64(Some(*value)),
-            Param::Float(value) => ScalarValue::Float64(Some(*value)),
-            // As many digits as it has, so that there is room for those of what it meets.
-            Param::Decimal(value) => {
-                ScalarValue::Decimal128(Some(value.units()), value.digits(), value.scale() as i8)
-            }
-            Param::Text(value) => ScalarValue::Utf8(Some(value.clone())),
-            Param::Bool(value) => ScalarValue::Boolean(Some(*value)),
+/// The value of a parameter, as DataFusion has it.
+pub fn scalar(value: &ParamValue) -> ScalarValue {
+    match value {
+        ParamValue::Int(value) => ScalarValue::Int64(Some(*value)),
+        ParamValue::Float(value) => ScalarValue::Float64(Some(*value)),
+        // As many digits as it has, so that there is room for those of what it meets.
+        ParamValue::Decimal(value) => {
+            ScalarValue::Decimal128(Some(value.units()), value.digits(), value.scale() as i8)
         }
+        ParamValue::Text(value) => ScalarValue::Utf8(Some(value.clone())),
+        ParamValue::Bool(value) => ScalarValue::Boolean(Some(*value)),
     }
 }

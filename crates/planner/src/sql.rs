@@ -34,7 +34,7 @@ use crate::names::{self, Outputs};
 use crate::optional_sides;
 use crate::rewrite;
 use crate::signed::SignedDifferences;
-use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field};
+use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field, scalar};
 use crate::text;
 
 /// DataFusion, set up so that its plans can be cut.
@@ -280,7 +280,7 @@ fn bind_params(
         let Some((_, value)) = query.params.iter().find(|(known, _)| known == name) else {
             return Err(Error::MissingParam { query: query.name.clone(), name: name.to_string() });
         };
-        values.push((name.to_string(), value.into()));
+        values.push((name.to_string(), scalar(value)));
     }
     if values.is_empty() {
         return Ok(plan);

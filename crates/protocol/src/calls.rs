@@ -4,12 +4,14 @@
 //! application metadata of a batch. The token goes in the header `authorization: Bearer ...`; an error
 //! comes with its code in the header [`CODE_HEADER`] and what to do about it in [`HINT_HEADER`].
 
+use arrow::datatypes::SchemaRef;
 use caudal_core::{FragmentId, Part, QueryId, SessionId, Source, TableId};
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encodings;
-use crate::manifest::{QueryEntry, TableEntry};
-use crate::message::Failure;
+use crate::manifest::{QuerySpec, TableEntry};
+use crate::message::{Failure, FragmentPart, Message};
+use crate::schema;
 
 pub const CODE_HEADER: &str = "caudal-code";
 /// Base64 of UTF-8, as everything textual in a header.
@@ -25,7 +27,7 @@ pub struct OpenRequest {
     /// Random, at least 16 bytes in hexadecimal.
     pub nonce: String,
     pub tables: Vec<TableEntry>,
-    pub queries: Vec<QueryEntry>,
+    pub queries: Vec<QuerySpec>,
     /// Without it, the gateway chooses.
     pub shards: Option<usize>,
 }
@@ -48,16 +50,25 @@ pub struct TableNeeds {
     /// Positions in the table's columns, in this order; the one after the last is the hidden column
     /// that numbers its rows.
     pub columns: Vec<usize>,
-    /// The schema of each batch: an encapsulated IPC message, in base64.
-    pub schema: String,
+    /// The schema of each batch.
+    #[serde(with = "schema::text")]
+    pub schema: SchemaRef,
+}
+
+impl TableNeeds {
+    /// The columns that are sent; none, if the table is not.
+    pub fn sent(&self) -> Option<&[usize]> {
+        self.needed.then_some(&self.columns)
+    }
 }
 
 /// Columns of a query's answer, and where it comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueryShape {
     pub name: String,
-    /// The schema of the answer: an encapsulated IPC message, in base64.
-    pub schema: String,
+    /// The schema of the answer.
+    #[serde(with = "schema::text")]
+    pub schema: SchemaRef,
     /// The answer is complete when each of these is.
     pub sources: Vec<Source>,
     /// Nothing will come, for it cannot be answered. Where this is said of all queries, there is no session.
@@ -155,6 +166,24 @@ pub enum ResultWhat {
     Failed {
         failure: Failure,
     },
+}
+
+impl ResultWhat {
+    /// What a message in the queue of a result says to its client. The others are never sent to one.
+    pub fn of(message: &Message) -> Option<Self> {
+        match message {
+            Message::Part(FragmentPart { id, part, end, .. }) => {
+                Some(ResultWhat::Part { id: *id, part: *part, end: *end })
+            }
+            Message::End { source, count } => {
+                Some(ResultWhat::End { source: *source, count: *count })
+            }
+            Message::Failed { failure, .. } => {
+                Some(ResultWhat::Failed { failure: failure.clone() })
+            }
+            Message::Baton | Message::Table(_) => None,
+        }
+    }
 }
 
 /// The client has taken everything up to and with this tag.

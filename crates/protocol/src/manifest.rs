@@ -1,6 +1,6 @@
 //! Records of a session: what it is, for every process that takes part in it, and how it ended.
 
-use caudal_core::{Decimal, SessionId};
+use caudal_core::{ParamValue, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::message::Failure;
@@ -11,7 +11,7 @@ use crate::message::Failure;
 pub struct Manifest {
     pub session: SessionId,
     pub tables: Vec<TableEntry>,
-    pub queries: Vec<QueryEntry>,
+    pub queries: Vec<QuerySpec>,
     pub shards: usize,
     /// The time of `now()`: milliseconds since 1970, UTC.
     pub started_ms: i64,
@@ -23,6 +23,7 @@ pub struct Manifest {
     pub owner: String,
 }
 
+/// A table as it is written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableEntry {
     pub name: String,
@@ -30,24 +31,14 @@ pub struct TableEntry {
     pub schema: String,
 }
 
+/// A query: what is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct QueryEntry {
+pub struct QuerySpec {
     pub name: String,
     pub sql: String,
     /// Values for the `$name` placeholders.
     #[serde(default)]
     pub params: Vec<(String, ParamValue)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ParamValue {
-    Int(i64),
-    Float(f64),
-    /// A number that neither 64 bits nor a float hold.
-    Decimal(Decimal),
-    Text(String),
-    Bool(bool),
 }
 
 /// `closed/<id>`: the end of a session, written before anything of it is removed.

@@ -58,14 +58,20 @@ impl TableFragment {
 }
 
 impl Message {
+    /// The rows of a part, whichever stage made them.
+    pub fn batches(&self) -> impl Iterator<Item = &RecordBatch> {
+        let sections = match self {
+            Message::Part(part) => part.sections.as_slice(),
+            _ => &[],
+        };
+        sections.iter().flat_map(|section| &section.batches)
+    }
+
     /// Roughly what it occupies.
     pub fn size_bytes(&self) -> usize {
         match self {
             Message::Table(fragment) => fragment.batch.get_array_memory_size(),
-            Message::Part(part) => {
-                let batches = part.sections.iter().flat_map(|section| &section.batches);
-                batches.map(rows_bytes).sum()
-            }
+            Message::Part(_) => self.batches().map(rows_bytes).sum(),
             Message::End { .. } | Message::Baton | Message::Failed { .. } => 0,
         }
     }

@@ -35,6 +35,25 @@ pub fn decode(text: &str) -> Result<Schema, Error> {
     guarded(|| try_schema_from_ipc_buffer(&bytes))
 }
 
+/// A schema as a field of JSON: `#[serde(with = "schema::text")]`.
+pub mod text {
+    use std::sync::Arc;
+
+    use arrow::datatypes::SchemaRef;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(schema: &SchemaRef, json: S) -> Result<S::Ok, S::Error> {
+        json.serialize_str(&super::encode(schema).map_err(S::Error::custom)?)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(json: D) -> Result<SchemaRef, D::Error> {
+        let text = String::deserialize(json)?;
+        super::decode(&text).map(Arc::new).map_err(D::Error::custom)
+    }
+}
+
 /// The difference of two schemas for a reader of the rows, if there is one: names and
 /// types count, metadata does not, and what may be null may also not be.
 pub fn difference(expected: &Schema, given: &Schema) -> Option<String> {

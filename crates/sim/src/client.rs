@@ -109,7 +109,7 @@ impl Session {
 
     async fn upload(&self, remote: &Remote) -> Result<(), Error> {
         for (index, table) in self.workload.tables.iter().enumerate() {
-            let Some(columns) = &remote.tables[index].columns else { continue };
+            let Some(columns) = remote.tables[index].sent() else { continue };
             let id = TableId::from(index);
             let fragments = cut(&with_row_column(&table.rows), columns);
             let count = u32::try_from(fragments.len()).expect("few");

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
-use caudal_csv::{At, Column, Options, Reader, TableSpec, Type};
+use caudal_csv::{self as csv, Options, Reader};
 use caudal_oracle::tpch;
-use caudal_protocol::manifest::QueryEntry;
-use caudal_suite::{ColumnType, NAMES, Suite};
+use caudal_protocol::manifest::QuerySpec;
+use caudal_suite::{NAMES, Suite};
 
-use crate::workload::{Table, Workload, join, param};
+use crate::workload::{Table, Workload, join};
 
 const SUITE_SCALE: f64 = 0.0002;
 const TPCH_SCALE: f64 = 0.001;
@@ -23,16 +22,14 @@ pub fn suite(number: u64) -> Workload {
     let folder = tempfile::tempdir().expect("a folder");
     caudal_generate::generate(name, SUITE_SCALE, 7, folder.path(), &|_| {}).expect("generated");
     let params = suite.assign(&caudal_generate::demo_params(name, SUITE_SCALE)).expect("they fit");
-    let params: Vec<_> = params.into_iter().map(|(name, value)| (name, param(value))).collect();
+    let params: Vec<_> = params.into_iter().collect();
     let tables = suite.tables.iter().map(|table| {
-        let files = table.files_in(folder.path()).expect("generated");
-        let columns = table.columns.iter().map(column).collect();
-        let table = TableSpec { name: table.name.clone(), files, columns, fields: table.fields };
+        let table = table.in_folder(folder.path()).expect("generated");
         read(table, ROWS_MAX)
     });
     let queries = suite.queries.iter().map(|query| {
         let (name, sql) = (query.name.clone(), query.sql.clone());
-        (QueryEntry { name, sql, params: params.clone() }, false)
+        (QuerySpec { name, sql, params: params.clone() }, false)
     });
     Workload::new(format!("suite {name}"), tables.collect(), queries.collect())
 }
@@ -44,17 +41,15 @@ pub fn tpch(quarter: u64) -> Workload {
         tpch::generate(folder.path(), TPCH_SCALE).into_iter().map(|table| read(table, usize::MAX));
     let queries = (1..).zip(tpch::QUERIES).filter(|(number, _)| number % 4 == quarter % 4);
     let queries = queries.map(|(number, sql)| {
-        let entry = QueryEntry { name: format!("q{number}"), sql: sql.to_string(), params: vec![] };
+        let entry = QuerySpec { name: format!("q{number}"), sql: sql.to_string(), params: vec![] };
         (entry, false)
     });
     Workload::new(format!("tpch {quarter}"), tables.collect(), queries.collect())
 }
 
-fn read(table: TableSpec, rows_max: usize) -> Table {
+fn read(table: csv::Table, rows_max: usize) -> Table {
     let name = table.name.clone();
-    let fields = table.columns.iter();
-    let fields = fields.map(|column| Field::new(&column.name, column.ty.data_type(), true));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let schema = table.schema();
     let all = (0..table.columns.len()).collect();
     let reader = Reader::open(table, all, Options::default()).expect("generated");
     let mut batches = vec![];
@@ -65,23 +60,4 @@ fn read(table: TableSpec, rows_max: usize) -> Table {
     let rows = join(&schema, &batches);
     let rows = rows.slice(0, rows.num_rows().min(rows_max));
     Table { name, rows }
-}
-
-fn column(column: &caudal_suite::Column) -> Column {
-    Column {
-        name: column.name.clone(),
-        at: match &column.at {
-            caudal_suite::At::Header(name) => At::Header(name.clone()),
-            caudal_suite::At::Index(index) => At::Index(*index),
-        },
-        ty: match column.ty {
-            ColumnType::Text => Type::Text,
-            ColumnType::Int => Type::Int64,
-            ColumnType::Float => Type::Float64,
-            ColumnType::Bool => Type::Boolean,
-            ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
-            ColumnType::Date => Type::Date,
-            ColumnType::Timestamp => Type::Timestamp,
-        },
-    }
 }

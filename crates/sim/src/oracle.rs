@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_planner::Param;
-use caudal_protocol::manifest::ParamValue;
+use caudal_core::ParamValue;
 use datafusion::common::ParamValues;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
@@ -32,10 +31,8 @@ pub async fn plain(
         let name = datafusion::common::TableReference::bare(table.name.clone());
         context.register_table(name, Arc::new(provider))?;
     }
-    let param = |(name, value): &(String, ParamValue)| {
-        let value: ScalarValue = (&Param::from(value)).into();
-        (name.clone(), value)
-    };
+    let param =
+        |(name, value): &(String, ParamValue)| (name.clone(), caudal_planner::scalar(value));
     let params: Vec<(String, ScalarValue)> = params.iter().map(param).collect();
     let frame = context.sql(sql).await?;
     let frame = match params.is_empty() {

@@ -10,7 +10,7 @@ use caudal_core::SessionId;
 use caudal_oracle::lookalikes::KINDS;
 use caudal_oracle::random_sql;
 use caudal_planner::{ROW_COLUMN, SessionSpec};
-use caudal_protocol::manifest::{Manifest, ParamValue, QueryEntry, TableEntry};
+use caudal_protocol::manifest::{Manifest, QuerySpec, TableEntry};
 use caudal_protocol::schema as core_schema;
 
 use crate::world::lock;
@@ -32,7 +32,7 @@ pub struct Workload {
 
 #[derive(Debug)]
 pub struct Query {
-    pub entry: QueryEntry,
+    pub entry: QuerySpec,
     /// Whether the order of the rows is part of the answer.
     pub ordered: bool,
     pub expected: Vec<RecordBatch>,
@@ -77,7 +77,7 @@ fn random(name: String, number: u64) -> Workload {
     let mut asked = vec![];
     while asked.len() < RANDOM_QUERIES {
         let random_sql::Query { sql, ordered } = random_sql::query(&mut rng);
-        let entry = QueryEntry { name: format!("q{}", asked.len()), sql, params: vec![] };
+        let entry = QuerySpec { name: format!("q{}", asked.len()), sql, params: vec![] };
         asked.push((entry, ordered));
     }
     Workload::new(name, tables, asked)
@@ -105,13 +105,13 @@ fn alike(name: String, number: u64) -> Workload {
         .into_iter()
         .chain(careful)
         .enumerate()
-        .map(|(at, sql)| (QueryEntry { name: format!("q{at}"), sql, params: vec![] }, false));
+        .map(|(at, sql)| (QuerySpec { name: format!("q{at}"), sql, params: vec![] }, false));
     Workload::new(name, tables, asked.collect())
 }
 
 impl Workload {
     /// Queries that DataFusion cannot answer are left out.
-    pub fn new(name: String, tables: Vec<Table>, asked: Vec<(QueryEntry, bool)>) -> Self {
+    pub fn new(name: String, tables: Vec<Table>, asked: Vec<(QuerySpec, bool)>) -> Self {
         let runtime = runtime();
         let queries = asked.into_iter().filter_map(|(entry, ordered)| {
             let answering = oracle::plain(&tables, &entry.sql, &entry.params);
@@ -130,7 +130,7 @@ impl Workload {
         self.tables.iter().map(entry).collect()
     }
 
-    pub fn query_entries(&self) -> Vec<QueryEntry> {
+    pub fn query_entries(&self) -> Vec<QuerySpec> {
         self.queries.iter().map(|query| query.entry.clone()).collect()
     }
 
@@ -171,13 +171,4 @@ pub fn with_row_column(rows: &RecordBatch) -> RecordBatch {
 /// One batch of all.
 pub fn join(schema: &SchemaRef, batches: &[RecordBatch]) -> RecordBatch {
     concat_batches(schema, batches).expect("batches of one schema")
-}
-
-pub fn param(value: caudal_suite::ParamValue) -> ParamValue {
-    match value {
-        caudal_suite::ParamValue::Int(value) => ParamValue::Int(value),
-        caudal_suite::ParamValue::Float(value) => ParamValue::Float(value),
-        caudal_suite::ParamValue::Text(value) => ParamValue::Text(value),
-        caudal_suite::ParamValue::Bool(value) => ParamValue::Bool(value),
-    }
 }

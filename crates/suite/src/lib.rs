@@ -26,5 +26,5 @@ mod suite;
 pub use builtin::NAMES;
 pub use error::Error;
 pub use files::matching;
-pub use params::{Param, ParamType, ParamValue};
-pub use suite::{At, Column, ColumnType, Query, Suite, Table};
+pub use params::{Param, ParamType};
+pub use suite::{Query, Suite, TablePattern};

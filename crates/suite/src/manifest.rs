@@ -5,11 +5,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use serde::Deserialize;
+use caudal_core::ParamValue;
+use caudal_csv::{At, Column, Type};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::params::{Param, ParamType, ParamValue};
-use crate::{At, Column, ColumnType, Error, Table};
+use crate::params::{Param, ParamType};
+use crate::{Error, TablePattern};
 
 pub(crate) const FILE: &str = "suite.toml";
 
@@ -18,7 +21,7 @@ pub(crate) const FILE: &str = "suite.toml";
 pub(crate) struct Manifest {
     pub title: String,
     pub params: Vec<Param>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<TablePattern>,
     pub queries: Vec<QueryEntry>,
 }
 
@@ -68,9 +71,21 @@ struct RawManifest {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawParam {
+    #[serde(default, deserialize_with = "value")]
     default: Option<ParamValue>,
     r#type: Option<ParamType>,
     description: String,
+}
+
+/// A parameter's value as TOML writes it.
+fn value<'de, D: Deserializer<'de>>(toml: D) -> Result<Option<ParamValue>, D::Error> {
+    Ok(Some(match toml::Value::deserialize(toml)? {
+        toml::Value::Integer(value) => ParamValue::Int(value),
+        toml::Value::Float(value) => ParamValue::Float(value),
+        toml::Value::String(value) => ParamValue::Text(value),
+        toml::Value::Boolean(value) => ParamValue::Bool(value),
+        _ => return Err(D::Error::custom("a default is a number, a text, true or false")),
+    }))
 }
 
 #[derive(Deserialize)]
@@ -109,7 +124,7 @@ struct Source<'a> {
 impl Source<'_> {
     fn param(&self, name: Spanned<String>, raw: RawParam) -> Result<Param, Error> {
         let ty = match (&raw.default, raw.r#type) {
-            (Some(default), None) => default.ty(),
+            (Some(default), None) => ParamType::of(default),
             (None, Some(ty)) => ty,
             _ => {
                 let message = "a parameter has either a default, whose type is its own, or a type";
@@ -124,12 +139,12 @@ impl Source<'_> {
         })
     }
 
-    fn table(&self, raw: RawTable) -> Result<Table, Error> {
+    fn table(&self, raw: RawTable) -> Result<TablePattern, Error> {
         if raw.files.is_empty() {
             return Err(self.bad(raw.name.span().start, "a table needs a file pattern"));
         }
         self.refuse_duplicates("column", raw.columns.iter().map(|column| &column.name))?;
-        Ok(Table {
+        Ok(TablePattern {
             name: raw.name.into_inner(),
             files: raw.files,
             fields: raw.fields,
@@ -205,14 +220,14 @@ impl Source<'_> {
     }
 }
 
-fn parse_type(text: &str) -> Option<ColumnType> {
+fn parse_type(text: &str) -> Option<Type> {
     Some(match text {
-        "text" => ColumnType::Text,
-        "int" => ColumnType::Int,
-        "float" => ColumnType::Float,
-        "bool" => ColumnType::Bool,
-        "date" => ColumnType::Date,
-        "timestamp" => ColumnType::Timestamp,
+        "text" => Type::Text,
+        "int" => Type::Int64,
+        "float" => Type::Float64,
+        "bool" => Type::Boolean,
+        "date" => Type::Date,
+        "timestamp" => Type::Timestamp,
         _ => {
             let arguments = text.strip_prefix("decimal(")?.strip_suffix(')')?;
             let (precision, scale) = arguments.split_once(',')?;
@@ -220,7 +235,7 @@ fn parse_type(text: &str) -> Option<ColumnType> {
             let scale: i8 = scale.trim().parse().ok()?;
             let digits_fit = (1..=38).contains(&precision);
             let scale_fits = (0..=i16::from(precision)).contains(&i16::from(scale));
-            (digits_fit && scale_fits).then_some(ColumnType::Decimal { precision, scale })?
+            (digits_fit && scale_fits).then_some(Type::Decimal { precision, scale })?
         }
     })
 }
@@ -266,10 +281,10 @@ file = "q1.sql"
         let [id, score, day] = manifest.tables[0].columns.as_slice() else {
             panic!("three columns");
         };
-        assert_eq!((&id.at, id.ty), (&At::Index(0), ColumnType::Int));
+        assert_eq!((&id.at, id.ty), (&At::Index(0), Type::Int64));
         assert_eq!(score.at, At::Header("review/score".to_string()));
         let (precision, scale) = (10, 2);
-        assert_eq!(score.ty, ColumnType::Decimal { precision, scale });
+        assert_eq!(score.ty, Type::Decimal { precision, scale });
         assert_eq!(day.at, At::Header("day".to_string()));
         assert_eq!(manifest.params[0].ty, ParamType::Text);
         assert_eq!(manifest.tables[0].fields, Some(4));

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use caudal_core::ParamValue;
+
 use crate::Error;
 use crate::error::nearest;
 
@@ -22,15 +24,6 @@ pub enum ParamType {
     Float,
     Text,
     Bool,
-}
-
-#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
-#[serde(untagged)]
-pub enum ParamValue {
-    Int(i64),
-    Float(f64),
-    Text(String),
-    Bool(bool),
 }
 
 /// The value of every declared parameter: what was given (`name=value` each), or its default.
@@ -72,23 +65,22 @@ pub(crate) fn assign(
 }
 
 impl ParamType {
+    /// The type of a value.
+    pub fn of(value: &ParamValue) -> Self {
+        match value {
+            ParamValue::Int(_) => Self::Int,
+            ParamValue::Float(_) | ParamValue::Decimal(_) => Self::Float,
+            ParamValue::Text(_) => Self::Text,
+            ParamValue::Bool(_) => Self::Bool,
+        }
+    }
+
     fn parse(self, text: &str) -> Option<ParamValue> {
         match self {
             Self::Int => text.parse().ok().map(ParamValue::Int),
             Self::Float => text.parse().ok().map(ParamValue::Float),
             Self::Bool => text.parse().ok().map(ParamValue::Bool),
             Self::Text => Some(ParamValue::Text(text.to_string())),
-        }
-    }
-}
-
-impl ParamValue {
-    pub fn ty(&self) -> ParamType {
-        match self {
-            Self::Int(_) => ParamType::Int,
-            Self::Float(_) => ParamType::Float,
-            Self::Text(_) => ParamType::Text,
-            Self::Bool(_) => ParamType::Bool,
         }
     }
 }
@@ -101,17 +93,6 @@ impl fmt::Display for ParamType {
             Self::Text => "text",
             Self::Bool => "bool",
         })
-    }
-}
-
-impl fmt::Display for ParamValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Int(value) => value.fmt(f),
-            Self::Float(value) => value.fmt(f),
-            Self::Text(value) => value.fmt(f),
-            Self::Bool(value) => value.fmt(f),
-        }
     }
 }
 

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use caudal_core::ParamValue;
+use caudal_csv::{Column, Table};
+
 use crate::error::nearest;
 use crate::manifest::{self, Manifest};
-use crate::params::{self, Param, ParamValue};
+use crate::params::{self, Param};
 use crate::{Error, NAMES, builtin, files};
 
 #[derive(Debug, Clone)]
@@ -15,12 +18,13 @@ pub struct Suite {
     pub name: String,
     pub title: String,
     pub params: Vec<Param>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<TablePattern>,
     pub queries: Vec<Query>,
 }
 
+/// A table of a suite, before its files are looked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct TablePattern {
     pub name: String,
     /// Alternatives, relative to the data folder: the first that matches anything is the table.
     pub files: Vec<String>,
@@ -29,32 +33,7 @@ pub struct Table {
     pub columns: Vec<Column>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    /// Its name in SQL.
-    pub name: String,
-    pub at: At,
-    pub ty: ColumnType,
-}
-
-/// Where a column stands in its file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
-    Header(String),
-    Index(usize),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnType {
-    Text,
-    Int,
-    Float,
-    Bool,
-    Decimal { precision: u8, scale: i8 },
-    Date,
-    Timestamp,
-}
-
+/// A question and what people call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// Also the name of its result's file.
@@ -159,12 +138,28 @@ impl Suite {
 }
 
 impl Query {
+    /// A query of no suite.
+    pub fn new(name: impl Into<String>, sql: impl Into<String>) -> Self {
+        Self { name: name.into(), group: None, title: String::new(), sql: sql.into() }
+    }
+
     fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.group.as_deref() == Some(name)
     }
 }
 
-impl Table {
+impl TablePattern {
+    /// The table in a folder with the suite's data.
+    pub fn in_folder(&self, folder: &Path) -> Result<Table, Error> {
+        Ok(Table { files: self.files_in(folder)?, ..self.without_files() })
+    }
+
+    /// The table as far as it is known without data.
+    pub fn without_files(&self) -> Table {
+        let Self { name, fields, columns, .. } = self.clone();
+        Table { name, files: vec![], columns, fields }
+    }
+
     /// The table's files in `folder`, sorted by path; never none.
     pub fn files_in(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         for pattern in &self.files {

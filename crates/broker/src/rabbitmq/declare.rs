@@ -1,5 +1,7 @@
 //! Declarations of queues.
 
+use std::str::FromStr;
+
 use caudal_core::limits;
 use lapin::types::{AMQPValue, FieldTable};
 
@@ -13,6 +15,28 @@ pub enum QueueType {
     Classic,
     /// On several nodes of a broker that is a cluster.
     Quorum,
+}
+
+impl QueueType {
+    /// What they are called, by RabbitMQ and by whoever chooses one.
+    pub const NAMES: [&str; 2] = [QueueType::Classic.name(), QueueType::Quorum.name()];
+
+    const fn name(self) -> &'static str {
+        match self {
+            QueueType::Classic => "classic",
+            QueueType::Quorum => "quorum",
+        }
+    }
+}
+
+impl FromStr for QueueType {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = [QueueType::Classic, QueueType::Quorum];
+        let found = known.into_iter().find(|known| known.name() == name);
+        found.ok_or_else(|| format!("{name:?} is no type of queues"))
+    }
 }
 
 /// Quorum queues drop what was delivered more often, twenty times by default from 4.0 on. A killed

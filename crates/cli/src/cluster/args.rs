@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use caudal_broker::rabbitmq::QueueType;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::chaos::choice::Kind;
 
@@ -18,7 +20,7 @@ pub struct NodeArgs {
     #[arg(long, value_name = "URL", default_value = "amqp://127.0.0.1:5672")]
     pub broker: String,
     /// The kind of queues: classic for one broker, quorum for a cluster of brokers
-    #[arg(long, value_enum, default_value_t = QueueType::Classic)]
+    #[arg(long, default_value = "classic", value_parser = queue_type())]
     pub queue_type: QueueType,
     /// Where sessions and journals are kept, shared by all nodes: a directory, or s3://bucket/prefix
     #[arg(long, value_name = "STORE")]
@@ -28,10 +30,8 @@ pub struct NodeArgs {
     pub cluster: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum QueueType {
-    Classic,
-    Quorum,
+fn queue_type() -> impl TypedValueParser<Value = QueueType> {
+    PossibleValuesParser::new(QueueType::NAMES).try_map(|name| name.parse())
 }
 
 /// Work for the sessions of a cluster

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use crate::cluster::args::{NodeArgs, QueueType};
+use crate::cluster::args::NodeArgs;
 use crate::error::Failed;
 
 /// What a node says when nobody asks for more, by CAUDAL_LOG.
@@ -87,10 +87,7 @@ pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>
     let store = caudal_store::open(&args.store)
         .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
     let mut settings = rabbitmq::Settings::new(&args.broker);
-    settings.queue_type = match args.queue_type {
-        QueueType::Classic => rabbitmq::QueueType::Classic,
-        QueueType::Quorum => rabbitmq::QueueType::Quorum,
-    };
+    settings.queue_type = args.queue_type;
     let broker = RabbitBroker::connect(settings)
         .await
         .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;

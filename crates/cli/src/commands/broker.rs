@@ -17,7 +17,7 @@ use crate::cluster::args::BrokerArgs;
 use crate::cluster::nodes::{start_log, stop_signal, take_place};
 use crate::cluster::state::broker_folder;
 use crate::error::Failed;
-use crate::local::runtime;
+use crate::session::runtime;
 
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(200);

@@ -1,18 +1,17 @@
 //! `caudal cancel`: an end to sessions of a cluster.
 
-use caudal_client::remote::cancel;
-use caudal_core::SessionId;
+use caudal::SessionId;
 
+use crate::Done;
+use crate::answering::patiently;
 use crate::args::CancelArgs;
-use crate::remote::patiently;
-use crate::{Done, local, remote};
+use crate::session::{cluster, runtime};
 
 pub fn run(args: CancelArgs) -> Done {
-    let settings = remote::settings(&args.cluster)?;
-    let runtime = local::runtime(1)?;
-    for session in args.sessions {
-        let cancel = cancel(&settings, SessionId(session.clone()));
-        runtime.block_on(patiently(&settings, false, cancel))?;
+    let cluster = cluster(&args.cluster)?;
+    let runtime = runtime(1)?;
+    for session in args.sessions.into_iter().map(SessionId) {
+        runtime.block_on(patiently(&cluster, false, cluster.cancel(&session)))?;
         eprintln!("cancelled {session}");
     }
     Ok(())

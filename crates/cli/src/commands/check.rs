@@ -1,13 +1,11 @@
 //! `caudal check`: whether results are what they should be.
 
-use caudal_suite::Suite;
+use caudal::Suite;
 use caudal_suite::compare::{Order, compare_dirs};
 
-use crate::Done;
 use crate::args::CheckArgs;
 use crate::error::{Exit, Failed};
-use crate::job::Job;
-use crate::{oracle, output};
+use crate::{Done, job, oracle, output};
 
 pub fn run(args: CheckArgs) -> Done {
     let order = if args.ordered { Order::AsGiven } else { Order::Any };
@@ -16,7 +14,7 @@ pub fn run(args: CheckArgs) -> Done {
         (Some(folder), _) => folder,
         (None, Some(name)) => {
             let suite = Suite::find(name)?;
-            let job = Job::of_suite(&suite, &args.choice, args.data.as_deref())?;
+            let job = job::of_suite(&suite, &args.choice, args.data.as_deref())?;
             computed = tempfile::tempdir()?;
             oracle::answer(&job, computed.path())?;
             &computed.path().to_path_buf()

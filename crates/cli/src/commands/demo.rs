@@ -4,19 +4,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use caudal_client::Event;
-use caudal_protocol::Failure;
-use caudal_suite::Suite;
+use caudal::{Event, Failure, Job, Session, Suite};
 use caudal_suite::compare::{Order, Outcome, compare_dirs};
 use indicatif::HumanBytes;
 
 use crate::Done;
-use crate::args::{ChoiceArgs, DemoArgs};
+use crate::answering::follow;
+use crate::args::{DemoArgs, InputArgs};
 use crate::error::{Exit, Failed};
-use crate::job::Job;
-use crate::local::{self, Settings};
 use crate::oracle;
 use crate::output::{self, Format, ResultFile};
+use crate::session::{self, runtime};
 
 /// Rows of an answer that a demo shows.
 const ROWS_SHOWN: usize = 10;
@@ -54,19 +52,20 @@ fn show_suite(name: &str, args: &DemoArgs, folder: &Path, tally: &mut Tally) -> 
     let suite = Suite::builtin(name)?;
     let data = folder.join(name);
     let written = caudal_generate::generate(name, args.scale, args.seed, &data, &|_| ())?;
-    let choice =
-        ChoiceArgs { queries: vec![], params: caudal_generate::demo_params(name, args.scale) };
-    let job = Job::of_suite(&suite, &choice, Some(&data))?;
+    let params = caudal_generate::demo_params(name, args.scale);
+    let job = Job::of_suite(&suite).params(&params).over(&data)?;
 
     let started = Instant::now();
-    let answers = answer(&job, &Settings::from(args.engine))?;
+    // The generated files have the dirt of the real ones.
+    let input = InputArgs { rejects: None, strict: false };
+    let answers = answer(&job, &session::local(args.engine, &input))?;
     let seconds = started.elapsed().as_secs_f64();
     let (ours, theirs) = (data.join("caudal"), data.join("datafusion"));
     let outcomes = check(&job, &answers, &ours, &theirs)?;
 
-    let params = match choice.params.is_empty() {
+    let params = match params.is_empty() {
         true => String::new(),
-        false => format!(", {}", choice.params.join(", ")),
+        false => format!(", {}", params.join(", ")),
     };
     let size = HumanBytes(written.bytes());
     let title = format!("{name}: {} ({size}{params}; {seconds:.2} s)", suite.title);
@@ -74,12 +73,7 @@ fn show_suite(name: &str, args: &DemoArgs, folder: &Path, tally: &mut Tally) -> 
     for ((query, answer), outcome) in job.queries.iter().zip(&answers).zip(outcomes) {
         tally.answered += 1;
         tally.wrong += usize::from(!matches!(outcome, Outcome::Same { .. }));
-        output::print(&format!(
-            "{}: {}\n{}\n",
-            query.spec.name,
-            query.title,
-            answer.drawn(&outcome)?
-        ))?;
+        output::print(&format!("{}: {}\n{}\n", query.name, query.title, answer.drawn(&outcome)?))?;
     }
     Ok(())
 }
@@ -91,30 +85,28 @@ struct Answer {
     outcome: Result<(), Failure>,
 }
 
-fn answer(job: &Job, settings: &Settings) -> Result<Vec<Answer>, Failed> {
-    let runtime = local::runtime(settings.threads)?;
-    let planned = runtime.block_on(local::prepare(job, settings))?;
-    let queries = planned.plan.queries.iter();
-    let mut answers = vec![];
-    for query in queries {
-        let schema = match &query.answer {
-            Ok(answer) => answer.schema.clone(),
-            Err(error) => return Err(error.refusal().into()),
-        };
-        answers.push(Answer { schema, batches: vec![], outcome: Ok(()) });
-    }
-    let ran = runtime.block_on(local::run(planned, |event| {
-        match event {
-            Event::Rows(query, batch) => answers[query.index()].batches.push(batch),
-            Event::Done(query, outcome) => answers[query.index()].outcome = outcome,
-            // The generated files have the dirt of the real ones.
-            Event::Rejected(..) | Event::Waiting(_) => {}
+fn answer(job: &Job, session: &Session) -> Result<Vec<Answer>, Failed> {
+    let runtime = runtime(session.thread_count())?;
+    let answers = runtime.block_on(async {
+        let run = session.run(job).await?;
+        let mut answers = vec![];
+        for schema in run.schemas() {
+            let schema = schema.clone()?;
+            answers.push(Answer { schema, batches: vec![], outcome: Ok(()) });
         }
-        Ok(())
-    }));
+        follow(run, |event| {
+            match event {
+                Event::Rows(query, batch) => answers[query.index()].batches.push(batch),
+                Event::Done(query, outcome) => answers[query.index()].outcome = outcome,
+                Event::Rejected(..) | Event::Waiting(_) => {}
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(answers)
+    });
     runtime.shutdown_background();
-    ran?;
-    Ok(answers)
+    answers
 }
 
 /// Both answers as files, compared.
@@ -131,7 +123,7 @@ fn check(
             continue;
         }
         let schema = answer.schema.clone();
-        let mut file = ResultFile::create(ours, &query.spec.name, Format::Csv, schema)?;
+        let mut file = ResultFile::create(ours, &query.name, Format::Csv, schema)?;
         for batch in &answer.batches {
             file.write(batch)?;
         }
@@ -139,7 +131,7 @@ fn check(
     }
     oracle::answer(job, theirs)?;
     let mut report = compare_dirs(ours, theirs, Order::Any)?;
-    let names = job.queries.iter().map(|query| &query.spec.name);
+    let names = job.queries.iter().map(|query| &query.name);
     Ok(names.map(|name| report.results.remove(name).unwrap_or(Outcome::Missing)).collect())
 }
 

@@ -33,7 +33,7 @@ pub fn stop(cluster: &Cluster) -> Done {
         leave(cluster, &nodes);
     }
     if let Some(mut rabbit) = cluster.rabbit()? {
-        crate::local::runtime(1)?.block_on(rabbit.stop());
+        crate::session::runtime(1)?.block_on(rabbit.stop());
     }
     cluster.remove()
 }

@@ -10,7 +10,7 @@ use crate::Done;
 use crate::cluster::args::GatewayArgs;
 use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
 use crate::error::Failed;
-use crate::local::runtime;
+use crate::session::runtime;
 
 /// Checking and passing on; the work is the workers'.
 const THREADS: usize = 2;

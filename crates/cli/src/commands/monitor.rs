@@ -6,7 +6,7 @@ use caudal_monitor::service;
 use crate::Done;
 use crate::cluster::args::MonitorArgs;
 use crate::cluster::nodes::{start_log, stop_signal, take_place};
-use crate::local::runtime;
+use crate::session::runtime;
 
 pub fn run(args: MonitorArgs) -> Done {
     start_log();

@@ -3,10 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::Done;
 use crate::args::QueryArgs;
 use crate::error::Failed;
-use crate::job::Job;
+use crate::{Done, answering, job};
 
 pub fn run(args: QueryArgs) -> Done {
     let sql = match (args.sql, &args.file) {
@@ -14,8 +13,8 @@ pub fn run(args: QueryArgs) -> Done {
         (None, Some(file)) => read_sql(file)?,
         (None, None) => unreachable!("clap asks for one of them"),
     };
-    let job = Job::of_sql(sql, &args.tables, &args.params)?;
-    super::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
+    let job = job::of_sql(sql, &args.tables, &args.params)?;
+    answering::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
 }
 
 fn read_sql(file: &Path) -> Result<String, Failed> {

@@ -1,11 +1,10 @@
 //! `caudal run`: the questions of a suite.
 
-use caudal_suite::Suite;
+use caudal::Suite;
 
-use crate::Done;
 use crate::args::RunArgs;
 use crate::error::Failed;
-use crate::job::Job;
+use crate::{Done, answering, job};
 
 pub fn run(args: RunArgs) -> Done {
     if !args.data.is_dir() {
@@ -14,6 +13,6 @@ pub fn run(args: RunArgs) -> Done {
             .hint("--data names the folder with the suite's files".to_string()));
     }
     let suite = Suite::find(&args.suite)?;
-    let job = Job::of_suite(&suite, &args.choice, Some(&args.data))?;
-    super::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
+    let job = job::of_suite(&suite, &args.choice, Some(&args.data))?;
+    answering::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
 }

@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt64Array};
 use arrow::error::ArrowError;
-use caudal_client::remote::sessions;
-use caudal_protocol::calls::SessionEntry;
+use caudal::SessionEntry;
 
+use crate::Done;
+use crate::answering::patiently;
 use crate::args::SessionsArgs;
 use crate::output::{Format, writer};
-use crate::remote::patiently;
-use crate::{Done, local, remote};
+use crate::session::{cluster, runtime};
 
 pub fn run(args: SessionsArgs) -> Done {
-    let settings = remote::settings(&args.cluster)?;
-    let runtime = local::runtime(1)?;
-    let sessions = runtime.block_on(patiently(&settings, false, sessions(&settings)))?;
+    let cluster = cluster(&args.cluster)?;
+    let sessions = runtime(1)?.block_on(patiently(&cluster, false, cluster.sessions()))?;
     let rows = rows(&sessions).map_err(io::Error::other)?;
     let mut out = writer(Format::for_stdout(), rows.schema(), io::stdout())?;
     out.write(&rows)?;

@@ -8,7 +8,7 @@ use caudal_worker::node::Node;
 use crate::Done;
 use crate::cluster::args::WorkerArgs;
 use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
-use crate::local::runtime;
+use crate::session::runtime;
 
 pub fn run(args: WorkerArgs) -> Done {
     start_log();

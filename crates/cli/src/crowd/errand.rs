@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use caudal_suite::Suite;
+use caudal::{Job, Session, Suite};
 
-use crate::args::{ChoiceArgs, EngineArgs, InputArgs, OutputArgs};
+use crate::answering::answer_here;
+use crate::args::{InputArgs, OutputArgs};
 use crate::error::Failed;
-use crate::job::Job;
-use crate::local;
 use crate::output::Format;
 
 /// A suite with its data, and the answers of one process.
@@ -35,13 +34,12 @@ impl Errand {
                 (data, caudal_generate::demo_params(name, scale))
             }
         };
-        let choice = ChoiceArgs { queries: vec![], params: params.clone() };
-        let job = Job::of_suite(&suite, &choice, Some(&data))?;
+        let job = Job::of_suite(&suite).params(&params).over(&data)?;
         let expected = folder.join(format!("{name}-expected"));
         let output =
             OutputArgs { out: Some(expected.clone()), format: Some(Format::Csv), quiet: true };
-        let engine = EngineArgs { threads: None, shards: None, memory: None };
-        local::answer(&job, engine, &output, &InputArgs { rejects: None, strict: false })?;
+        let input = InputArgs { rejects: None, strict: false };
+        answer_here(&job, &Session::local(), &output, &input)?;
         Ok(Self { suite: name.to_string(), data, params, expected })
     }
 }

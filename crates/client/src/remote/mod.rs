@@ -22,16 +22,16 @@ use arrow::datatypes::SchemaRef;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
 use caudal_core::{QueryId, SessionId, Source, TableId, limits};
+use caudal_protocol::TableFragment;
 use caudal_protocol::calls::{
     self, EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
-    SessionsReply, StreamCommand,
+    SessionsReply, StreamCommand, TableNeeds,
 };
-use caudal_protocol::{TableFragment, schema, wire};
 use caudal_runtime::time::timeout;
 use tokio::sync::mpsc;
 
 use self::answer::RemoteAnswer;
-use self::gateways::{Gateways, Reply};
+use self::gateways::Gateways;
 use self::known::Known;
 use self::put::Put;
 use crate::task::Task;
@@ -52,7 +52,7 @@ const CANCEL_MAX: Duration = Duration::from_secs(2);
 /// An open session.
 pub struct Remote {
     pub session: SessionId,
-    pub tables: Vec<Table>,
+    pub tables: Vec<TableNeeds>,
     /// The columns of each query's answer, or why there will be none.
     pub schemas: Vec<Result<SchemaRef, calls::Refusal>>,
     sources: Vec<Vec<Source>>,
@@ -60,15 +60,6 @@ pub struct Remote {
     known: Arc<Known>,
     uploads: Mutex<HashMap<TableId, Uploading>>,
     attached: Task<()>,
-}
-
-/// What the session wants of a table.
-pub struct Table {
-    pub name: String,
-    /// Positions in the table's columns; the one after the last is the hidden column that numbers its
-    /// rows. None: the table is not sent.
-    pub columns: Option<Vec<usize>>,
-    schema: SchemaRef,
 }
 
 /// A table on its way.
@@ -109,19 +100,14 @@ impl Remote {
         }
         let known = Arc::new(Known::default());
         let keep = attach::keep(Arc::clone(&gateways), session.clone(), Arc::clone(&known));
-        let table = |table: caudal_protocol::calls::TableNeeds| {
-            let columns = table.needed.then_some(table.columns);
-            Ok(Table { name: table.name, columns, schema: decoded(&reply, &table.schema)? })
-        };
-        let schema = |query: &QueryShape| {
-            let refused = query.refused.clone();
-            refused
-                .map_or_else(|| decoded(&reply, &query.schema).map(Ok), |refusal| Ok(Err(refusal)))
+        let schema = |query: &QueryShape| match &query.refused {
+            None => Ok(Arc::clone(&query.schema)),
+            Some(refusal) => Err(refusal.clone()),
         };
         Ok(Self {
             session,
-            tables: tables.into_iter().map(table).collect::<Result<_, Error>>()?,
-            schemas: queries.iter().map(schema).collect::<Result<_, _>>()?,
+            tables,
+            schemas: queries.iter().map(schema).collect(),
             sources: queries.into_iter().map(|query| query.sources).collect(),
             gateways,
             known,
@@ -153,7 +139,7 @@ impl Remote {
 
     fn encode(&self, fragment: TableFragment) -> Result<FlightData, Error> {
         let TableFragment { table, number, batch, .. } = fragment;
-        let Table { name, schema, .. } = &self.tables[table.index()];
+        let TableNeeds { name, schema, .. } = &self.tables[table.index()];
         let unfit = |error: arrow::error::ArrowError| {
             let reason = error.to_string();
             Error::Unfit { table: name.clone(), number, reason }
@@ -197,11 +183,6 @@ impl Remote {
     }
 }
 
-fn decoded(reply: &Reply, text: &str) -> Result<SchemaRef, Error> {
-    let decoded: Result<_, wire::Error> = schema::decode(text);
-    decoded.map(Arc::new).map_err(|error| reply.garbled(&error))
-}
-
 #[async_trait]
 impl Service for Remote {
     fn sources(&self) -> &[Vec<Source>] {
@@ -240,5 +221,14 @@ impl Service for Remote {
 
     async fn waiting_for(&self, known: &[String]) -> Result<Vec<String>, crate::Error> {
         Ok(self.known.waits_for_other_than(known).await?)
+    }
+
+    async fn finish(&self) -> Result<(), crate::Error> {
+        self.close().await;
+        Ok(())
+    }
+
+    async fn abort(&self) {
+        self.cancel().await;
     }
 }

@@ -70,10 +70,10 @@ impl Cluster {
             columns: (0..schema::decode(&table.schema).unwrap().fields().len()).collect(),
             needed: true,
             name: table.name,
-            schema: table.schema,
+            schema: Arc::new(schema::decode(&table.schema).unwrap()),
         });
         let queries = request.queries.into_iter().zip(&state.queries).map(|(entry, query)| {
-            let schema = schema::encode(&query.schema).unwrap();
+            let schema = Arc::clone(&query.schema);
             QueryShape { name: entry.name, schema, sources: query.sources.clone(), refused: None }
         });
         OpenReply {

@@ -8,9 +8,9 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use caudal_client::remote::{self, Settings};
 use caudal_client::{Error, Event, Progress, Remote, Upload};
 use caudal_core::{Attempt, FragmentId, Part, ShardId, Source, StageId, TableId, limits};
-use caudal_csv::{At, Column, Options, Reader, TableSpec, Type};
+use caudal_csv::{At, Column, Options, Reader, Table, Type};
 use caudal_protocol::calls::{OpenRequest, ResultWhat};
-use caudal_protocol::manifest::{QueryEntry, TableEntry};
+use caudal_protocol::manifest::{QuerySpec, TableEntry};
 use caudal_protocol::{Failure, schema};
 use tempfile::TempDir;
 
@@ -47,7 +47,7 @@ pub fn request(cluster: &Cluster) -> OpenRequest {
             schema: schema::encode(&schema).unwrap(),
         }],
         queries: (0..queries)
-            .map(|query| QueryEntry {
+            .map(|query| QuerySpec {
                 name: format!("q{query}"),
                 sql: "SELECT n FROM t".to_string(),
                 params: vec![],
@@ -96,7 +96,7 @@ fn upload() -> (TempDir, Upload) {
     std::fs::write(&file, format!("n\n{rows}")).unwrap();
     let column = Column { name: "n".to_string(), at: At::Header("n".to_string()), ty: Type::Int64 };
     let spec =
-        TableSpec { name: "t".to_string(), files: vec![file], columns: vec![column], fields: None };
+        Table { name: "t".to_string(), files: vec![file], columns: vec![column], fields: None };
     // About 80 fragments: several windows.
     let options = Options { chunk_bytes: 600, ..Options::default() };
     let reader = Arc::new(Reader::open(spec, vec![0], options).unwrap());

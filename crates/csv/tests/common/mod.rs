@@ -6,7 +6,7 @@ use std::{fs, thread};
 
 use arrow::array::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use caudal_csv::{At, Column, Error, Options, Parsed, Reader, Reject, TableSpec, Type};
+use caudal_csv::{At, Column, Error, Options, Parsed, Reader, Reject, Type};
 use tempfile::TempDir;
 
 /// A row's values as text; `None` is NULL.
@@ -32,7 +32,7 @@ impl Content {
 
 pub struct Table {
     pub dir: TempDir,
-    pub spec: TableSpec,
+    pub spec: caudal_csv::Table,
     pub options: Options,
     pub threads: usize,
 }
@@ -42,7 +42,12 @@ impl Table {
     pub fn new(content: impl AsRef<[u8]>) -> Table {
         let table = Table {
             dir: tempfile::tempdir().unwrap(),
-            spec: TableSpec { name: "t".into(), files: vec![], columns: vec![], fields: None },
+            spec: caudal_csv::Table {
+                name: "t".into(),
+                files: vec![],
+                columns: vec![],
+                fields: None,
+            },
             options: Options::default(),
             threads: 1,
         };

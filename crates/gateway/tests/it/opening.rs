@@ -2,7 +2,7 @@
 
 use caudal_protocol::calls::{HINT_HEADER, OpenRequest, RETRY_MS_HEADER};
 use caudal_protocol::manifest::TableEntry;
-use caudal_protocol::{Objects, Queues, schema};
+use caudal_protocol::{Objects, Queues};
 use tonic::Code;
 
 use crate::support::{Cluster, code, header, numbers_request, text_header};
@@ -16,12 +16,11 @@ async fn an_open_says_what_to_send_and_what_will_come() {
     let [numbers, unread] = &reply.tables[..] else { panic!("two tables") };
     assert!(numbers.needed && !unread.needed);
     assert_eq!(numbers.columns, [0]);
-    let columns = schema::decode(&numbers.schema).unwrap();
-    assert_eq!(columns.fields().len(), 1, "nothing that no query needs");
+    assert_eq!(numbers.schema.fields().len(), 1, "nothing that no query needs");
     let [big, sums] = &reply.queries[..] else { panic!("two queries") };
     assert_eq!(big.sources.len(), 1, "the table itself");
     assert_eq!(sums.sources.len(), 2, "two shards");
-    assert_eq!(schema::decode(&sums.schema).unwrap().field(1).name(), "s");
+    assert_eq!(sums.schema.field(1).name(), "s");
     let queues = Queues { session: reply.session }.all(2, 2);
     let mut names = cluster.broker.queue_names();
     names.sort();

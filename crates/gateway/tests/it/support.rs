@@ -20,7 +20,7 @@ use caudal_protocol::calls::{
     CODE_HEADER, OpenReply, OpenRequest, PutBatch, ResultItem, SessionRequest, StreamCommand,
 };
 use caudal_protocol::encoding::Encodings;
-use caudal_protocol::manifest::{QueryEntry, TableEntry};
+use caudal_protocol::manifest::{QuerySpec, TableEntry};
 use caudal_protocol::{Message, schema};
 use caudal_store::Store;
 use futures::StreamExt;
@@ -280,7 +280,7 @@ pub fn numbers_request(nonce: u128) -> OpenRequest {
         Field::new("n", DataType::Int64, true),
         Field::new("unused", DataType::Utf8, true),
     ]);
-    let query = |name: &str, sql: &str| QueryEntry {
+    let query = |name: &str, sql: &str| QuerySpec {
         name: name.to_string(),
         sql: sql.to_string(),
         params: vec![],

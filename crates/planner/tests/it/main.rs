@@ -12,7 +12,8 @@ mod stages;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
-use caudal_planner::{Error, Param, QuerySpec, SessionPlan, SessionSpec, TableSpec};
+use caudal_core::ParamValue;
+use caudal_planner::{Error, QuerySpec, SessionPlan, SessionSpec, TableSpec};
 
 /// Tables `t` and `u`, each with an integer key, a number, a text and a date.
 pub fn spec(sql: &[&str]) -> SessionSpec {
@@ -26,7 +27,7 @@ pub fn spec(sql: &[&str]) -> SessionSpec {
     let query = |(index, sql): (usize, &&str)| QuerySpec {
         name: format!("q{}", index + 1),
         sql: sql.to_string(),
-        params: vec![("least".to_string(), Param::Int(3))],
+        params: vec![("least".to_string(), ParamValue::Int(3))],
     };
     SessionSpec {
         tables: vec![table("t"), table("u")],

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use arrow::csv::Writer;
 use arrow::record_batch::RecordBatch;
-use caudal_csv::{Options, Reader, TableSpec};
-use caudal_suite::{At, ColumnType, ParamValue, Query, Suite, Table};
+use caudal_core::ParamValue;
+use caudal_csv::{Options, Reader};
+use caudal_suite::{Query, Suite, TablePattern};
 use datafusion::common::{ParamValues, ScalarValue};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
@@ -53,31 +54,8 @@ impl Oracle {
     }
 }
 
-fn read(table: &Table, data: &Path) -> MemTable {
-    let columns = table.columns.iter().map(|column| caudal_csv::Column {
-        name: column.name.clone(),
-        at: match &column.at {
-            At::Header(name) => caudal_csv::At::Header(name.clone()),
-            At::Index(index) => caudal_csv::At::Index(*index),
-        },
-        ty: match column.ty {
-            ColumnType::Text => caudal_csv::Type::Text,
-            ColumnType::Int => caudal_csv::Type::Int64,
-            ColumnType::Float => caudal_csv::Type::Float64,
-            ColumnType::Bool => caudal_csv::Type::Boolean,
-            ColumnType::Decimal { precision, scale } => {
-                caudal_csv::Type::Decimal { precision, scale }
-            }
-            ColumnType::Date => caudal_csv::Type::Date,
-            ColumnType::Timestamp => caudal_csv::Type::Timestamp,
-        },
-    });
-    let spec = TableSpec {
-        name: table.name.clone(),
-        files: table.files_in(data).unwrap(),
-        columns: columns.collect(),
-        fields: table.fields,
-    };
+fn read(table: &TablePattern, data: &Path) -> MemTable {
+    let spec = table.in_folder(data).unwrap();
     // Small chunks, so that there are several partitions.
     let options =
         Options { chunk_bytes: 1 << 20, position: Some("_row".to_string()), ..Options::default() };
@@ -95,5 +73,6 @@ fn scalar(value: ParamValue) -> ScalarValue {
         ParamValue::Float(value) => ScalarValue::from(value),
         ParamValue::Text(value) => ScalarValue::from(value),
         ParamValue::Bool(value) => ScalarValue::from(value),
+        ParamValue::Decimal(_) => unreachable!("no suite has a decimal"),
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
+use caudal::local::{Error, Local, Settings};
 use caudal_client::{Event, Progress, Upload};
 use caudal_core::TableId;
-use caudal_csv::{Options, Reader, TableSpec};
-use caudal_local::{Error, Local, Settings};
+use caudal_csv::{Options, Reader, Table};
 use caudal_oracle::{compare, tpch};
 use caudal_planner::{QuerySpec, SessionSpec};
 use datafusion::prelude::{CsvReadOptions, SessionContext};
@@ -32,7 +32,7 @@ async fn all_22_queries_equal_datafusion() {
     }
 }
 
-fn schema(table: &TableSpec) -> Schema {
+fn schema(table: &Table) -> Schema {
     let fields = table.columns.iter();
     Schema::new(
         fields
@@ -41,7 +41,7 @@ fn schema(table: &TableSpec) -> Schema {
     )
 }
 
-async fn plain(tables: &[TableSpec]) -> Vec<Vec<RecordBatch>> {
+async fn plain(tables: &[Table]) -> Vec<Vec<RecordBatch>> {
     let context = SessionContext::new();
     for table in tables {
         let schema = schema(table);
@@ -56,7 +56,7 @@ async fn plain(tables: &[TableSpec]) -> Vec<Vec<RecordBatch>> {
     answers
 }
 
-async fn ours(tables: &[TableSpec], shards: usize) -> Vec<Vec<RecordBatch>> {
+async fn ours(tables: &[Table], shards: usize) -> Vec<Vec<RecordBatch>> {
     let spec = SessionSpec {
         tables: tables
             .iter()

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
+use caudal::local::{Error, Local, Settings};
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
 use caudal_core::TableId;
-use caudal_local::{Error, Local, Settings};
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::TableFragment;
 use datafusion::datasource::MemTable;

@@ -6,7 +6,7 @@ mod service;
 use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
-use caudal_client::{Event, Progress, Upload};
+use caudal_client::{Event, Progress, Service, Upload};
 use caudal_core::{Code, Coded, SessionId, limits};
 use caudal_engine::Engine;
 use caudal_gateway::Session;
@@ -16,10 +16,9 @@ use caudal_runtime::Level;
 use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
-use tokio::task::JoinError;
 
-pub use crate::service::InProcess;
-use crate::service::session_error;
+pub use self::service::InProcess;
+use self::service::session_error;
 
 /// How a run is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +40,6 @@ pub enum Error {
     Engine(DataFusionError),
     #[error(transparent)]
     Client(#[from] caudal_client::Error),
-    #[error(transparent)]
-    Worker(#[from] caudal_worker::Error),
-    #[error("the worker ended before its session")]
-    WorkerLeft,
 }
 
 impl Coded for Error {
@@ -52,26 +47,24 @@ impl Coded for Error {
         match self {
             Error::Engine(_) => "CDL-5004",
             Error::Client(error) => error.code(),
-            Error::Worker(error) => error.code(),
-            Error::WorkerLeft => "CDL-5005",
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
+            Error::Engine(_) => None,
             Error::Client(error) => error.hint(),
-            Error::Worker(error) => error.hint(),
-            Error::Engine(_) | Error::WorkerLeft => None,
         }
     }
 }
 
-/// A session of its own, with a worker of its own.
+/// A session of its own, with a worker of its own. Dropped, both end.
 pub struct Local {
     pub session: Arc<Session>,
     pub engine: Arc<Engine>,
     pub counts: Arc<Counts>,
-    working: tokio::task::JoinHandle<Result<(), caudal_worker::Error>>,
+    /// What its client talks to.
+    pub service: Arc<InProcess>,
     threads: usize,
 }
 
@@ -103,41 +96,20 @@ impl Local {
             stop: Level::default(),
             alone: Arc::default(),
         };
-        Ok(Self { session, engine, counts, working: tokio::spawn(worker.run()), threads })
+        let service = InProcess::with_worker(Arc::clone(&session), tokio::spawn(worker.run()));
+        Ok(Self { session, engine, counts, service: Arc::new(service), threads })
     }
 
     /// Sends the tables and hands every event to `handle`, on the calling task, until all queries
     /// are done; then removes everything of the session.
     pub async fn run<E: From<Error> + From<caudal_client::Error>>(
-        mut self,
+        self,
         uploads: Vec<Upload>,
         progress: Arc<Progress>,
         handle: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        let service = Arc::new(InProcess::new(Arc::clone(&self.session)));
-        let client = caudal_client::run(service, uploads, self.threads, progress, handle);
-        tokio::select! {
-            ended = client => ended?,
-            // A worker outlives its session, unless it has failed.
-            ended = &mut self.working => return Err(died(ended).into()),
-        }
-        self.close().await.map_err(E::from)
-    }
-
-    /// Removes everything of the session; returns when the worker has noticed.
-    pub async fn close(self) -> Result<(), Error> {
-        self.session.close().await.map_err(session_error)?;
-        match self.working.await {
-            Ok(Ok(())) => Ok(()),
-            ended => Err(died(ended)),
-        }
-    }
-}
-
-fn died(ended: Result<Result<(), caudal_worker::Error>, JoinError>) -> Error {
-    match ended {
-        Ok(Ok(())) => Error::WorkerLeft,
-        Ok(Err(error)) => error.into(),
-        Err(error) => caudal_worker::Error::Panicked(error).into(),
+        let service = Arc::<InProcess>::clone(&self.service);
+        caudal_client::run(service, uploads, self.threads, progress, handle).await?;
+        Ok(self.service.finish().await?)
     }
 }

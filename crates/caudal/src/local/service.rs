@@ -7,25 +7,74 @@ use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use caudal_broker::{Consumer, DeliveryTag};
 use caudal_client::{Answer, Error, Service};
-use caudal_core::{QueryId, Source, TableId};
+use caudal_core::{Code, Coded, QueryId, Source, TableId};
 use caudal_gateway::Session;
 use caudal_planner::QueryPlan;
+use caudal_protocol::TableFragment;
 use caudal_protocol::calls::{Refusal, ResultWhat};
-use caudal_protocol::{Message, TableFragment};
+use tokio::sync::Mutex;
+use tokio::task::{AbortHandle, JoinError, JoinHandle};
 
 pub struct InProcess {
     session: Arc<Session>,
     sources: Vec<Vec<Source>>,
     refusals: Vec<Option<Refusal>>,
+    /// The session's own, if it has one.
+    worker: Option<Worker>,
+}
+
+/// A worker that ends with its session.
+struct Worker {
+    working: Mutex<JoinHandle<Worked>>,
+    abort: AbortHandle,
+}
+
+type Worked = Result<(), caudal_worker::Error>;
+
+/// A worker outlives its session, unless it has failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the worker ended before its session")]
+struct WorkerLeft;
+
+impl Coded for WorkerLeft {
+    fn code(&self) -> Code {
+        "CDL-5005"
+    }
 }
 
 impl InProcess {
+    /// A session that is served by a worker of its own.
+    pub fn with_worker(session: Arc<Session>, working: JoinHandle<Worked>) -> Self {
+        let worker = Worker { abort: working.abort_handle(), working: Mutex::new(working) };
+        Self { worker: Some(worker), ..Self::new(session) }
+    }
+
+    /// A session that others serve.
     pub fn new(session: Arc<Session>) -> Self {
         let plan = &session.plan;
         let sources = (0..plan.queries.len()).map(|query| plan.sources(query.into())).collect();
         let refusal = |query: &QueryPlan| Some(query.answer.as_ref().err()?.refusal());
         let refusals = plan.queries.iter().map(refusal).collect();
-        Self { sources, refusals, session }
+        Self { sources, refusals, session, worker: None }
+    }
+}
+
+impl Worker {
+    /// Waits for its end.
+    async fn worked(&self) -> Result<(), Error> {
+        let ended: Result<Worked, JoinError> = (&mut *self.working.lock().await).await;
+        let error = match ended {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(error) => caudal_worker::Error::Panicked(error),
+        };
+        Err(Error::Session(Box::new(error)))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.abort.abort();
     }
 }
 
@@ -61,7 +110,26 @@ impl Service for InProcess {
 
     /// The worker is this process: it works, or the run ends with its error.
     async fn waiting_for(&self, _: &[String]) -> Result<Vec<String>, Error> {
-        std::future::pending().await
+        match &self.worker {
+            Some(worker) => worker.worked().await?,
+            None => std::future::pending().await,
+        }
+        Err(Error::Session(Box::new(WorkerLeft)))
+    }
+
+    /// Returns when the worker has noticed.
+    async fn finish(&self) -> Result<(), Error> {
+        self.session.close().await.map_err(session_error)?;
+        match &self.worker {
+            Some(worker) => worker.worked().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn abort(&self) {
+        if let Some(worker) = &self.worker {
+            worker.abort.abort();
+        }
     }
 }
 
@@ -82,8 +150,9 @@ impl Answer for Delivered {
             let gone = || caudal_broker::Error::NoQueue { queue: self.queue.clone() };
             let delivery = delivery.ok_or_else(gone).map_err(session_error)?;
             self.last = Some(delivery.tag);
-            if let Some((what, rows)) = result_of(Arc::unwrap_or_clone(delivery.message)) {
-                return Ok((what, rows.into_iter().map(|batch| self.named(batch)).collect()));
+            if let Some(what) = ResultWhat::of(&delivery.message) {
+                let rows = delivery.message.batches().map(|batch| self.named(batch));
+                return Ok((what, rows.collect()));
             }
         }
     }
@@ -97,8 +166,8 @@ impl Answer for Delivered {
 }
 
 impl Delivered {
-    fn named(&self, batch: RecordBatch) -> RecordBatch {
-        let Some(columns) = &self.columns else { return batch };
+    fn named(&self, batch: &RecordBatch) -> RecordBatch {
+        let Some(columns) = &self.columns else { return batch.clone() };
         let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let schema = batch.schema();
         let fields = schema.fields().iter().zip(columns.fields());
@@ -106,18 +175,5 @@ impl Delivered {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         RecordBatch::try_new_with_options(schema, batch.columns().to_vec(), &rows)
             .expect("the same columns under other names")
-    }
-}
-
-fn result_of(message: Message) -> Option<(ResultWhat, Vec<RecordBatch>)> {
-    match message {
-        Message::Part(part) => {
-            let rows = part.sections.into_iter().flat_map(|section| section.batches).collect();
-            Some((ResultWhat::Part { id: part.id, part: part.part, end: part.end }, rows))
-        }
-        Message::End { source, count } => Some((ResultWhat::End { source, count }, vec![])),
-        Message::Failed { failure, .. } => Some((ResultWhat::Failed { failure }, vec![])),
-        // Neither is ever sent to a client.
-        Message::Baton | Message::Table(_) => None,
     }
 }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use caudal::local::{Error, InProcess};
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
 use caudal_core::SessionId;
 use caudal_engine::Engine;
 use caudal_gateway::Session;
-use caudal_local::{Error, InProcess};
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;

@@ -5,8 +5,10 @@
 mod around;
 mod differential;
 mod early;
+mod examples;
 mod faults;
 mod fence;
+mod front;
 mod harness;
 mod lookalikes;
 mod memory;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::DataType;
+use caudal::local::{Error, Local, Settings};
 use caudal_broker::Faults;
 use caudal_client::{Event, Progress};
 use caudal_core::TableId;
-use caudal_local::{Error, Local, Settings};
 use caudal_oracle::compare;
 use caudal_protocol::TableFragment;
 use tokio::sync::mpsc;

@@ -4,24 +4,16 @@ use std::sync::Arc;
 
 use caudal_client::Upload;
 use caudal_core::{TableId, limits};
-use caudal_csv::{Options, Reader};
+use caudal_csv::{Options, Reader, Table};
 use caudal_planner::ROW_COLUMN;
 
-use crate::args::InputArgs;
-use crate::error::Failed;
-use crate::job::Job;
+use crate::error::Error;
 
 /// What becomes of rows that do not fit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    strict: bool,
-    keep_rejects: bool,
-}
-
-impl From<&InputArgs> for Reading {
-    fn from(input: &InputArgs) -> Self {
-        Self { strict: input.strict, keep_rejects: input.rejects.is_some() }
-    }
+    pub strict: bool,
+    pub keep_rejects: bool,
 }
 
 impl Reading {
@@ -29,12 +21,12 @@ impl Reading {
     /// then complete before the large one ends, and answers can come early.
     pub fn uploads<'a>(
         self,
-        job: &Job,
+        tables: &[Table],
         chunk_bytes: usize,
         needs: impl Fn(TableId) -> Option<&'a [usize]>,
-    ) -> Result<Vec<Upload>, Failed> {
+    ) -> Result<Vec<Upload>, Error> {
         let mut uploads = vec![];
-        for (index, spec) in job.tables.iter().enumerate() {
+        for (index, spec) in tables.iter().enumerate() {
             let table = TableId::from(index);
             let Some(needed) = needs(table) else { continue };
             // The column after the last numbers the rows.

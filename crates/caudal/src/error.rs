@@ -1,0 +1,173 @@
+//! Why there is no answer.
+
+use caudal_client::remote;
+use caudal_core::{Code, Coded};
+use caudal_protocol::Failure;
+use caudal_protocol::calls::Refusal;
+use datafusion::error::DataFusionError;
+
+use crate::local;
+
+/// Why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
+/// ([`Coded::hint`]).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Not one of the queries can be answered: why, query by query.
+    #[error("{}", .0.iter().map(|refusal| refusal.message.as_str()).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<Refusal>),
+    /// A query failed while it ran.
+    #[error("{query}: {}", .failure.message)]
+    Failed {
+        /// The query's name.
+        query: String,
+        /// What happened to it.
+        failure: Failure,
+    },
+    /// The tables or queries together are no session.
+    #[error(transparent)]
+    Plan(caudal_planner::Error),
+    /// A table's files cannot be read, or are not what they should be.
+    #[error(transparent)]
+    Csv(#[from] caudal_csv::Error),
+    /// A suite is not one, or has no such query or parameter.
+    #[error(transparent)]
+    Suite(#[from] caudal_suite::Error),
+    /// No file has a name that matches.
+    #[error("table {table}: no file matches {pattern}")]
+    NoFiles {
+        /// The table's name.
+        table: String,
+        /// Where it was to be found.
+        pattern: String,
+    },
+    /// The cluster cannot be reached, or does not do what it was asked.
+    #[error(transparent)]
+    Cluster(remote::Error),
+    /// The workers of a cluster have memory of their own.
+    #[error("a bound on memory says nothing to a cluster")]
+    MemoryOfCluster,
+    /// DataFusion alone does not answer a query that it was to be compared with.
+    #[error("DataFusion cannot answer {query}: {source}")]
+    Oracle {
+        /// The query's name.
+        query: String,
+        /// What it says.
+        source: DataFusionError,
+    },
+    /// The engine in this process could not be started.
+    #[error("cannot start the engine: {0}")]
+    Engine(DataFusionError),
+    /// A session in this process broke down.
+    #[error(transparent)]
+    Session(caudal_client::Error),
+}
+
+impl Error {
+    /// The place in a query's text, drawn, where there is one.
+    pub fn excerpt(&self) -> Option<&str> {
+        match self {
+            Error::Refused(refusals) => refusals.first()?.excerpt.as_deref(),
+            Error::Cluster(remote::Error::Refused(refusal)) => refusal.excerpt.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about what was asked or how it was answered, rather than about files, names or the way to a
+    /// cluster.
+    pub fn is_of_query(&self) -> bool {
+        match self {
+            Error::Refused(_)
+            | Error::Failed { .. }
+            | Error::Plan(_)
+            | Error::Oracle { .. }
+            | Error::Engine(_)
+            | Error::Session(_)
+            | Error::Csv(caudal_csv::Error::Strict(_)) => true,
+            Error::Cluster(error) => !error.is_of_connection(),
+            Error::Csv(_) | Error::Suite(_) | Error::NoFiles { .. } | Error::MemoryOfCluster => {
+                false
+            }
+        }
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Refused(refusals) => remote::Error::Unanswerable(refusals.clone()).code(),
+            Error::Failed { failure, .. } => remote::Error::Failed(failure.clone()).code(),
+            Error::Plan(error) => error.code(),
+            Error::Csv(error) => error.code(),
+            Error::Suite(error) => error.code(),
+            Error::NoFiles { .. } => "CDL-1111",
+            Error::Cluster(error) => error.code(),
+            Error::MemoryOfCluster => "CDL-9009",
+            Error::Oracle { .. } => "CDL-6010",
+            Error::Engine(_) => "CDL-5004",
+            Error::Session(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Error::Refused(refusals) => refusals.first()?.hint.clone(),
+            Error::Plan(error) => error.hint(),
+            Error::Csv(error) => error.hint(),
+            Error::Suite(error) => error.hint(),
+            Error::NoFiles { .. } => {
+                Some("patterns are relative to the current folder: is it right?".to_string())
+            }
+            Error::Cluster(error) => error.hint(),
+            Error::MemoryOfCluster => Some("its workers have a --memory of their own".to_string()),
+            Error::Session(error) => error.hint(),
+            Error::Failed { .. } | Error::Oracle { .. } | Error::Engine(_) => None,
+        }
+    }
+
+    fn is_retryable(&self) -> bool {
+        match self {
+            Error::Plan(error) => error.is_retryable(),
+            Error::Cluster(error) => error.is_retryable(),
+            Error::Session(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+}
+
+impl From<caudal_planner::Error> for Error {
+    fn from(error: caudal_planner::Error) -> Self {
+        match error.refusals() {
+            Some(refusals) => Error::Refused(refusals),
+            None => Error::Plan(error),
+        }
+    }
+}
+
+impl From<remote::Error> for Error {
+    fn from(error: remote::Error) -> Self {
+        match error {
+            remote::Error::Unanswerable(refusals) => Error::Refused(refusals),
+            other => Error::Cluster(other),
+        }
+    }
+}
+
+impl From<caudal_client::Error> for Error {
+    fn from(error: caudal_client::Error) -> Self {
+        match error {
+            caudal_client::Error::Csv(error) => error.into(),
+            caudal_client::Error::Remote(error) => error.into(),
+            other => Error::Session(other),
+        }
+    }
+}
+
+impl From<local::Error> for Error {
+    fn from(error: local::Error) -> Self {
+        match error {
+            local::Error::Engine(error) => Error::Engine(error),
+            local::Error::Client(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What to run: tables on files, and queries.
+
+use std::path::Path;
+
+use caudal_core::ParamValue;
+use caudal_csv::Table;
+use caudal_planner::{SessionSpec, TableSpec};
+use caudal_protocol::manifest::QuerySpec;
+use caudal_suite::{Query, Suite};
+
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::tables;
+
+/// Tables, and queries that are answered together, in one pass over them.
+///
+/// ```
+/// # fn doc() -> Result<(), caudal::Error> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # std::env::set_current_dir(&folder).unwrap();
+/// # std::fs::write("reviews.csv", "game,stars\n1,5\n").unwrap();
+/// let job = caudal::Job::new()
+///     .table("reviews", "reviews.csv")?
+///     .query("good", "SELECT * FROM reviews WHERE stars >= $least")
+///     .query("all", "SELECT count(*) FROM reviews")
+///     .param("least", 4);
+/// # assert_eq!(job.queries.len(), 2);
+/// # Ok(())
+/// # }
+/// # doc().unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Job {
+    /// What the queries can name.
+    pub tables: Vec<Table>,
+    /// In the order in which [`QueryId`](crate::QueryId)s count them.
+    pub queries: Vec<Query>,
+    /// Values for the `$name` placeholders of all queries.
+    pub params: Vec<(String, ParamValue)>,
+}
+
+impl Job {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The queries of a suite, to be chosen from.
+    pub fn of_suite(suite: &Suite) -> SuiteJob<'_> {
+        SuiteJob { suite, queries: vec![], params: vec![] }
+    }
+
+    /// Adds a table: one file, or all that a pattern matches. Its columns are those of the first file's header, their
+    /// types the narrowest that fit the first rows of each.
+    pub fn table(self, name: impl Into<String>, files: impl AsRef<str>) -> Result<Self, Error> {
+        Ok(self.typed_table(tables::guessed(name.into(), files.as_ref())?))
+    }
+
+    /// Adds a table whose columns are known.
+    pub fn typed_table(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+
+    /// Adds a query.
+    pub fn query(mut self, name: impl Into<String>, sql: impl Into<String>) -> Self {
+        self.queries.push(Query::new(name, sql));
+        self
+    }
+
+    /// Adds a value for `$name`.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<ParamValue>) -> Self {
+        self.params.push((name.into(), value.into()));
+        self
+    }
+
+    /// A parameter that has a value and that no query mentions: probably a slip.
+    pub fn unused_param(&self) -> Option<&str> {
+        let is_used = |name: &str| self.queries.iter().any(|query| mentions(&query.sql, name));
+        self.params.iter().map(|(name, _)| name.as_str()).find(|name| !is_used(name))
+    }
+
+    /// Divides it into stages over so many shards, without running it. Fails if not one query can be answered.
+    pub async fn plan(&self, shards: usize) -> Result<Plan, Error> {
+        let spec = SessionSpec { queries: self.specs(), shards, ..self.names() };
+        Ok(Plan { stages: caudal_planner::plan(&spec).await?.into() })
+    }
+
+    /// What the names in a query may mean.
+    pub(crate) fn names(&self) -> SessionSpec {
+        let table = |table: &Table| TableSpec { name: table.name.clone(), schema: table.schema() };
+        let tables = self.tables.iter().map(table).collect();
+        SessionSpec { tables, queries: vec![], shards: 1, started: chrono::Utc::now() }
+    }
+
+    pub(crate) fn spec(&self, query: &Query) -> QuerySpec {
+        let (name, sql) = (query.name.clone(), query.sql.clone());
+        QuerySpec { name, sql, params: self.params.clone() }
+    }
+
+    pub(crate) fn specs(&self) -> Vec<QuerySpec> {
+        self.queries.iter().map(|query| self.spec(query)).collect()
+    }
+}
+
+/// Whether `$name` stands in the SQL.
+fn mentions(sql: &str, name: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    sql.split('$').skip(1).any(|after| after.strip_prefix(name).is_some_and(|rest| !goes_on(rest)))
+}
+
+/// A job in the making: which queries of a suite, with which parameters, over which files.
+#[derive(Clone, Debug)]
+pub struct SuiteJob<'a> {
+    suite: &'a Suite,
+    queries: Vec<String>,
+    params: Vec<String>,
+}
+
+impl SuiteJob<'_> {
+    /// Only the queries of these names or groups. All of them, where none is named.
+    pub fn queries(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.queries.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Values of parameters, each as `name=value`; the others have their defaults.
+    pub fn params(mut self, given: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.params.extend(given.into_iter().map(Into::into));
+        self
+    }
+
+    /// The job over the suite's files in a folder.
+    pub fn over(&self, folder: impl AsRef<Path>) -> Result<Job, Error> {
+        let mut job = self.without_files()?;
+        let tables = self.suite.tables.iter().map(|table| table.in_folder(folder.as_ref()));
+        job.tables = tables.collect::<Result<_, _>>()?;
+        Ok(job)
+    }
+
+    /// The job over no files: it can be planned, not run.
+    pub fn without_files(&self) -> Result<Job, Error> {
+        let params = self.suite.assign(&self.params)?.into_iter().collect();
+        let queries = self.suite.select(&self.queries)?.into_iter().cloned().collect();
+        let tables = self.suite.tables.iter().map(|table| table.without_files()).collect();
+        Ok(Job { tables, queries, params })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_used_where_its_whole_name_stands() {
+        let job = |sql: &str| Job::new().query("q", sql).param("least", 1);
+        assert_eq!(job("SELECT $least").unused_param(), None);
+        assert_eq!(job("SELECT $least+1").unused_param(), None);
+        assert_eq!(job("SELECT $least_of_all").unused_param(), Some("least"));
+        assert_eq!(job("SELECT least").unused_param(), Some("least"));
+    }
+}

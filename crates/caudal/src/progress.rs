@@ -1,0 +1,67 @@
+//! How far a run is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use caudal_client::Upload;
+use caudal_core::TableId;
+use caudal_csv::Table;
+
+/// How far a run is, for whoever shows it: a handle that outlives what it is of.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    pub(crate) counted: Arc<caudal_client::Progress>,
+    tables: Arc<[Sent]>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    table: TableId,
+    name: String,
+    total_bytes: u64,
+}
+
+/// How far the reading of a table is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableProgress {
+    /// The table's name.
+    pub name: String,
+    /// Bytes of its files that have been read.
+    pub bytes: u64,
+    /// Bytes of its files.
+    pub total_bytes: u64,
+    /// Rows that have been read and fit.
+    pub rows: u64,
+    /// Rows that have been read and do not fit.
+    pub rejected: u64,
+}
+
+impl Progress {
+    pub(crate) fn new(tables: &[Table], uploads: &[Upload]) -> Self {
+        let sent = |upload: &Upload| Sent {
+            table: upload.table,
+            name: tables[upload.table.index()].name.clone(),
+            total_bytes: upload.reader.total_bytes(),
+        };
+        Self {
+            counted: Arc::new(caudal_client::Progress::new(tables.len())),
+            tables: uploads.iter().map(sent).collect(),
+        }
+    }
+
+    /// Of each table that is read, in the order in which they are.
+    pub fn tables(&self) -> Vec<TableProgress> {
+        let now = |sent: &Sent| {
+            let counted = self.counted.table(sent.table);
+            TableProgress {
+                name: sent.name.clone(),
+                bytes: counted.bytes.load(Relaxed),
+                total_bytes: sent.total_bytes,
+                rows: counted.rows.load(Relaxed),
+                rejected: counted.rejected.load(Relaxed),
+            }
+        };
+        self.tables.iter().map(now).collect()
+    }
+}

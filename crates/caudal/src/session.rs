@@ -1,0 +1,167 @@
+//! Where and how queries are answered.
+
+use std::num::NonZero;
+use std::sync::Arc;
+
+use caudal_client::Remote;
+use caudal_client::remote::nonce;
+use caudal_core::{TableId, limits};
+use caudal_csv::Table;
+use caudal_protocol::calls::OpenRequest;
+use caudal_protocol::manifest::TableEntry;
+use caudal_protocol::schema;
+
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::job::Job;
+use crate::local::{self, Local};
+use crate::progress::Progress;
+use crate::reading::Reading;
+use crate::run::{Opened, Run};
+use crate::tables::Tables;
+
+/// Where queries are answered, and how. Cheap to clone; each query is a session of its own there.
+#[derive(Clone)]
+pub struct Session {
+    place: Place,
+    threads: Option<NonZero<usize>>,
+    shards: Option<NonZero<usize>>,
+    memory_bytes: Option<usize>,
+    reading: Reading,
+}
+
+#[derive(Clone)]
+enum Place {
+    Here,
+    Cluster(Cluster),
+}
+
+impl Session {
+    /// In this process.
+    pub fn local() -> Self {
+        Self::at(Place::Here)
+    }
+
+    /// On a cluster, through whichever of its gateways answers: `["host:7070", "host2:7070"]`, or a [`Cluster`] with a
+    /// token. Nothing is sent before a query is.
+    pub fn connect(cluster: impl Into<Cluster>) -> Self {
+        Self::at(Place::Cluster(cluster.into()))
+    }
+
+    fn at(place: Place) -> Self {
+        let reading = Reading::default();
+        Self { place, threads: None, shards: None, memory_bytes: None, reading }
+    }
+
+    /// How many tasks read files, and how many compute in this process; one for each core, if it is not said.
+    pub fn threads(self, threads: NonZero<usize>) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// How many shards joins and aggregates are divided over: if it is not said, as many as threads (but two) in this
+    /// process, and what the gateway finds right on a cluster.
+    pub fn shards(self, shards: NonZero<usize>) -> Self {
+        Self { shards: Some(shards), ..self }
+    }
+
+    /// What joins, aggregates and sorts may hold in this process before they spill to disk. The workers of a cluster
+    /// have a bound of their own, and a session there is not opened with this one.
+    pub fn memory_bytes(self, bytes: usize) -> Self {
+        Self { memory_bytes: Some(bytes), ..self }
+    }
+
+    /// Whether a row that does not fit its table is an error. It is counted and left out, if this is not said.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.reading.strict = strict;
+        self
+    }
+
+    /// Whether rows that do not fit come with their bytes ([`Reject::raw`](crate::Reject::raw)).
+    pub fn keep_rejects(mut self, keep: bool) -> Self {
+        self.reading.keep_rejects = keep;
+        self
+    }
+
+    /// A table of files, to ask about here: see [`Tables::table`].
+    pub fn table(&self, name: impl Into<String>, files: impl Into<String>) -> Tables {
+        Tables::of(self.clone()).table(name, files)
+    }
+
+    /// A table whose columns are known, to ask about here.
+    pub fn typed_table(&self, table: Table) -> Tables {
+        Tables::of(self.clone()).typed_table(table)
+    }
+
+    /// Opens a session that answers all queries of a job, in one pass over its tables. Fails if not one of them can be
+    /// answered.
+    pub async fn run(&self, job: &Job) -> Result<Run, Error> {
+        let opened = match &self.place {
+            Place::Here => self.open_here(job).await?,
+            Place::Cluster(cluster) => self.open_on(cluster, job).await?,
+        };
+        Ok(Run::new(opened))
+    }
+
+    /// How many tasks read and compute at the same time.
+    pub fn thread_count(&self) -> usize {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        self.threads.unwrap_or_else(cores).get()
+    }
+
+    fn shard_count(&self) -> usize {
+        let by_threads = || self.thread_count().clamp(2, limits::SHARDS_MAX);
+        self.shards.map_or_else(by_threads, NonZero::get)
+    }
+
+    async fn open_here(&self, job: &Job) -> Result<Opened, Error> {
+        let plan = job.plan(self.shard_count()).await?.stages;
+        let needs = |table| {
+            let needs = plan.table(table);
+            (!needs.stages.is_empty()).then_some(needs.columns.as_slice())
+        };
+        let uploads = self.reading.uploads(&job.tables, limits::FRAGMENT_CSV_BYTES, needs)?;
+        let threads = self.thread_count();
+        let memory_bytes = self.memory_bytes.unwrap_or(limits::MEMORY_BYTES_DEFAULT);
+        let settings = local::Settings { threads, memory_bytes };
+        let schemas = plan.queries.iter().map(|query| match &query.answer {
+            Ok(answer) => Ok(Arc::clone(&answer.schema)),
+            Err(error) => Err(error.refusal()),
+        });
+        let schemas = schemas.collect();
+        let local = Local::open(plan, settings).await?;
+        let session = local.session.queues.session.clone();
+        let progress = Progress::new(&job.tables, &uploads);
+        Ok(Opened { session, service: local.service, schemas, uploads, readers: threads, progress })
+    }
+
+    async fn open_on(&self, cluster: &Cluster, job: &Job) -> Result<Opened, Error> {
+        if self.memory_bytes.is_some() {
+            return Err(Error::MemoryOfCluster);
+        }
+        let request = OpenRequest {
+            nonce: nonce(),
+            tables: job.tables.iter().map(entry).collect(),
+            queries: job.specs(),
+            shards: self.shards.map(NonZero::get),
+        };
+        let remote = Remote::open(&cluster.settings, &request).await?;
+        let needs = |table: TableId| remote.tables[table.index()].sent();
+        let chunk_bytes = limits::CLUSTER_FRAGMENT_CSV_BYTES;
+        let uploads = match self.reading.uploads(&job.tables, chunk_bytes, needs) {
+            Ok(uploads) => uploads,
+            Err(error) => {
+                remote.cancel().await;
+                return Err(error);
+            }
+        };
+        let (session, schemas) = (remote.session.clone(), remote.schemas.clone());
+        let progress = Progress::new(&job.tables, &uploads);
+        let (service, readers) = (Arc::new(remote), self.thread_count());
+        Ok(Opened { session, service, schemas, uploads, readers, progress })
+    }
+}
+
+fn entry(table: &Table) -> TableEntry {
+    let schema = schema::encode(&table.schema()).expect("columns of CSV have plain types");
+    TableEntry { name: table.name.clone(), schema }
+}

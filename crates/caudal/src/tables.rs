@@ -1,0 +1,86 @@
+//! Tables to ask about.
+
+use std::path::{Path, PathBuf};
+
+use caudal_core::ParamValue;
+use caudal_csv::Table;
+
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::job::Job;
+use crate::session::Session;
+
+/// Tables and parameters of a [`Session`], to be asked one query after the other.
+#[derive(Clone)]
+pub struct Tables {
+    session: Session,
+    tables: Vec<Source>,
+    params: Vec<(String, ParamValue)>,
+}
+
+#[derive(Clone)]
+enum Source {
+    Guessed { name: String, files: String },
+    Known(Table),
+}
+
+impl Tables {
+    pub(crate) fn of(session: Session) -> Self {
+        Self { session, tables: vec![], params: vec![] }
+    }
+
+    /// Adds a table: one file, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches. They are looked for, and their
+    /// types guessed, whenever a query is asked.
+    pub fn table(mut self, name: impl Into<String>, files: impl Into<String>) -> Self {
+        self.tables.push(Source::Guessed { name: name.into(), files: files.into() });
+        self
+    }
+
+    /// Adds a table whose columns are known.
+    pub fn typed_table(mut self, table: Table) -> Self {
+        self.tables.push(Source::Known(table));
+        self
+    }
+
+    /// Adds a value for `$name` in queries.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<ParamValue>) -> Self {
+        self.params.push((name.into(), value.into()));
+        self
+    }
+
+    /// Asks a query.
+    pub async fn query(&self, sql: impl Into<String>) -> Result<Answer, Error> {
+        let job = self.job()?.query("query", sql);
+        Answer::of(self.session.run(&job).await?, &job)
+    }
+
+    /// The tables as they are now, for several queries in one pass: see [`Session::run`].
+    pub fn job(&self) -> Result<Job, Error> {
+        let mut job = Job { params: self.params.clone(), ..Job::default() };
+        for table in &self.tables {
+            job.tables.push(match table {
+                Source::Guessed { name, files } => guessed(name.clone(), files)?,
+                Source::Known(table) => table.clone(),
+            });
+        }
+        Ok(job)
+    }
+}
+
+/// The table in these files, with the columns that their first rows suggest.
+pub fn guessed(name: String, pattern: &str) -> Result<Table, Error> {
+    let literal = Path::new(pattern);
+    let files: Vec<PathBuf> = if literal.exists() {
+        vec![literal.to_path_buf()]
+    } else {
+        caudal_suite::matching(Path::new("."), pattern)?
+    };
+    if files.is_empty() {
+        return Err(match pattern.contains(['*', '?', '[']) {
+            true => Error::NoFiles { table: name, pattern: pattern.to_string() },
+            false => caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into(),
+        });
+    }
+    let columns = caudal_csv::infer(&files)?;
+    Ok(Table { name, files, columns, fields: None })
+}

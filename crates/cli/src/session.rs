@@ -1,0 +1,72 @@
+//! Where a command's queries are answered, from what was typed.
+
+use std::num::NonZero;
+
+use caudal::{Cluster, Session};
+
+use crate::args::{ClusterArgs, EngineArgs, InputArgs};
+use crate::error::Failed;
+
+/// Where `caudal up` puts its first gateway.
+const GATEWAY_DEFAULT: &str = "127.0.0.1:7070";
+
+/// In this process.
+pub fn local(engine: EngineArgs, input: &InputArgs) -> Session {
+    let session = tuned(Session::local(), engine, input);
+    match engine.memory {
+        Some(bytes) => session.memory_bytes(bytes),
+        None => session,
+    }
+}
+
+/// On a cluster.
+pub fn remote(cluster: Cluster, engine: EngineArgs, input: &InputArgs) -> Result<Session, Failed> {
+    if engine.memory.is_some() {
+        return Err(Failed::usage("CDL-9009", "--memory says nothing to a cluster")
+            .hint("its workers have a --memory of their own".to_string()));
+    }
+    Ok(tuned(Session::connect(cluster), engine, input))
+}
+
+fn tuned(session: Session, engine: EngineArgs, input: &InputArgs) -> Session {
+    let mut session = session.strict(input.strict).keep_rejects(input.rejects.is_some());
+    if let Some(threads) = at_least_one(engine.threads) {
+        session = session.threads(threads);
+    }
+    if let Some(shards) = at_least_one(engine.shards) {
+        session = session.shards(shards);
+    }
+    session
+}
+
+fn at_least_one(count: Option<u32>) -> Option<NonZero<usize>> {
+    NonZero::new(count? as usize)
+}
+
+/// The cluster that was named; the one on this machine, where none was.
+pub fn cluster(args: &ClusterArgs) -> Result<Cluster, Failed> {
+    let mut cluster = match args.gateway.is_empty() {
+        true => Cluster::from(GATEWAY_DEFAULT),
+        false => Cluster::at(&args.gateway),
+    };
+    if let Some(token) = &args.token {
+        cluster = cluster.token(token);
+    }
+    if let Some(file) = &args.ca {
+        let pem = std::fs::read(file).map_err(|error| {
+            let message = format!("cannot read the certificates in {}: {error}", file.display());
+            Failed::usage("CDL-9007", message)
+        })?;
+        cluster = cluster.ca_pem(pem);
+    }
+    Ok(cluster)
+}
+
+/// The threads that do the work.
+pub fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failed> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .map_err(|error| Failed::usage("CDL-6003", format!("cannot start threads: {error}")))
+}

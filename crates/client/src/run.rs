@@ -1,0 +1,81 @@
+//! A run on its way: tables go up, answers come back.
+
+use std::sync::Arc;
+
+use caudal_core::QueryId;
+use caudal_runtime::task::spawn_on;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::{Error, Event, Progress, Service, Upload, results, upload};
+
+/// Events that may wait for whoever handles them.
+const EVENTS_AHEAD: usize = 64;
+
+/// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
+pub struct Run {
+    service: Arc<dyn Service>,
+    events: mpsc::Receiver<Event>,
+    tasks: JoinSet<Result<(), Error>>,
+    /// What the session was last said to wait for.
+    known: Vec<String>,
+}
+
+impl Run {
+    /// Begins to send the tables, one after the other, and to read the answers.
+    pub fn start(
+        service: Arc<dyn Service>,
+        uploads: Vec<Upload>,
+        readers: usize,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let (sender, events) = mpsc::channel(EVENTS_AHEAD);
+        let mut tasks = JoinSet::new();
+        for query in (0..service.sources().len()).map(QueryId::from) {
+            spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
+        }
+        let uploading = upload::all(Arc::clone(&service), uploads, readers, progress, sender);
+        spawn_on(&mut tasks, uploading);
+        Self { service, events, tasks, known: vec![] }
+    }
+
+    /// The next event; none, when all queries are done. The first error of the upload or of the session ends the
+    /// run. Whoever stops waiting for an event has lost nothing.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.events.recv() => match event {
+                    Some(event) => return Ok(Some(event)),
+                    // Every task has ended, and all that they said is handled.
+                    None => break,
+                },
+                Some(ended) = self.tasks.join_next() => ended.map_err(Error::Panicked)??,
+                waiting = self.service.waiting_for(&self.known) => {
+                    self.known = waiting?;
+                    return Ok(Some(Event::Waiting(self.known.clone())));
+                }
+            }
+        }
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.map_err(Error::Panicked)??;
+        }
+        Ok(None)
+    }
+}
+
+/// Sends the tables, one after the other, and hands every event to `handle` until all queries are
+/// done. Returns the first error of the upload, of the session, or of `handle`.
+pub async fn run<E: From<Error>>(
+    service: Arc<dyn Service>,
+    uploads: Vec<Upload>,
+    readers: usize,
+    progress: Arc<Progress>,
+    mut handle: impl FnMut(Event) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut run = Run::start(service, uploads, readers, progress);
+    while let Some(event) = run.next().await? {
+        handle(event)?;
+    }
+    Ok(())
+}
