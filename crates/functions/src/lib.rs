@@ -18,9 +18,7 @@ pub use udf::all;
 /// Makes a session know all of them.
 pub fn register(context: &SessionContext) {
     udf::all().into_iter().for_each(|function| context.register_udf(function));
-    [exact::float_key(), exact::as_is()]
-        .into_iter()
-        .for_each(|function| context.register_udf(function));
+    exact::scalars().into_iter().for_each(|function| context.register_udf(function));
     exact::aggregates().into_iter().for_each(|function| context.register_udaf(function));
     checked::aggregates().into_iter().for_each(|function| context.register_udaf(function));
     ranks::windows().into_iter().for_each(|function| context.register_udwf(function));

@@ -1,17 +1,20 @@
-//! The sums of many groups at once.
+//! The sums and the averages of many groups at once.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, AsArray, BooleanArray, PrimitiveArray};
+use arrow::array::{
+    Array, ArrayRef, ArrowNativeTypeOp, AsArray, BooleanArray, PrimitiveArray, UInt64Array,
+};
 use arrow::buffer::NullBuffer;
-use arrow::datatypes::{DataType, DecimalType};
+use arrow::datatypes::{DataType, Decimal128Type, DecimalType, UInt64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::accumulate::NullState;
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::nulls::filter_to_nulls;
 
 use super::overflow;
+use super::running::averages;
 use super::wide::{Widens, finish};
 
 pub struct SumGroups<T, W: DecimalType> {
@@ -109,5 +112,82 @@ impl<T: Widens<W> + Send, W: DecimalType + Widens<W> + Send> GroupsAccumulator f
 
     fn size(&self) -> usize {
         self.sums.capacity() * size_of::<W::Native>() + self.seen.size()
+    }
+}
+
+/// The averages of integers.
+pub struct AverageGroups<T> {
+    sums: SumGroups<T, Decimal128Type>,
+    counts: Vec<u64>,
+}
+
+impl<T> AverageGroups<T> {
+    pub fn new(wide: DataType) -> Self {
+        Self { sums: SumGroups::new(wide, DataType::Float64), counts: vec![] }
+    }
+}
+
+impl<T: Widens<Decimal128Type> + Send> GroupsAccumulator for AverageGroups<T> {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        filter: Option<&BooleanArray>,
+        groups_count: usize,
+    ) -> Result<()> {
+        self.counts.resize(groups_count, 0);
+        let is_counted = |row: usize| {
+            values[0].is_valid(row)
+                && filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
+        };
+        if values[0].null_count() == 0 && filter.is_none() {
+            groups.iter().for_each(|group| self.counts[*group] += 1);
+        } else {
+            for (row, group) in groups.iter().enumerate() {
+                self.counts[*group] += u64::from(is_counted(row));
+            }
+        }
+        self.sums.update_batch(values, groups, filter, groups_count)
+    }
+
+    fn merge_batch(
+        &mut self,
+        states: &[ArrayRef],
+        groups: &[usize],
+        groups_count: usize,
+    ) -> Result<()> {
+        self.counts.resize(groups_count, 0);
+        let counts = states[1].as_primitive::<UInt64Type>();
+        for (group, count) in groups.iter().zip(counts.values()) {
+            self.counts[*group] += count;
+        }
+        self.sums.merge_batch(states, groups, groups_count)
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let counts = emit_to.take_needed(&mut self.counts);
+        Ok(Arc::new(averages(&self.sums.emit(emit_to)?, &counts)?))
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        let counts = emit_to.take_needed(&mut self.counts);
+        let mut state = self.sums.state(emit_to)?;
+        state.push(Arc::new(UInt64Array::from(counts)));
+        Ok(state)
+    }
+
+    fn convert_to_state(
+        &self,
+        values: &[ArrayRef],
+        filter: Option<&BooleanArray>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut state = self.sums.convert_to_state(values, filter)?;
+        let counts = (0..state[0].len()).map(|row| u64::from(state[0].is_valid(row)));
+        state.push(Arc::new(UInt64Array::from_iter_values(counts)));
+        Ok(state)
+    }
+
+    fn size(&self) -> usize {
+        self.sums.size() + self.counts.capacity() * size_of::<u64>()
     }
 }

@@ -4,11 +4,10 @@
 //! `+ - * /` and unary minus once it knows their types; `sum` and `avg` replace DataFusion's by their names.
 
 mod arithmetic;
-mod average;
 mod distinct;
 mod groups;
 mod running;
-mod sum;
+mod totals;
 mod wide;
 
 use arrow::datatypes::DataType;
@@ -26,8 +25,8 @@ pub fn scalars() -> Vec<ScalarUDF> {
 /// What replaces aggregates of the same names.
 pub fn aggregates() -> Vec<AggregateUDF> {
     vec![
-        AggregateUDF::new_from_impl(sum::Sum::default()),
-        AggregateUDF::new_from_impl(average::Average::default()),
+        AggregateUDF::new_from_impl(totals::Total::sum()),
+        AggregateUDF::new_from_impl(totals::Total::average()),
     ]
 }
 

@@ -12,7 +12,7 @@ use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
-    Signature, StatisticsArgs,
+    StatisticsArgs,
 };
 use datafusion::scalar::ScalarValue;
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::prim_op::PrimitiveGroupsAccumulator;
@@ -34,17 +34,7 @@ impl Extreme {
 }
 
 impl AggregateUDFImpl for Extreme {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arguments)
-    }
+    inherit!(name, signature, return_type, groups_accumulator_supported);
 
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
         self.inner.coerce_types(arguments)
@@ -59,10 +49,6 @@ impl AggregateUDFImpl for Extreme {
             })),
             _ => self.inner.accumulator(arguments),
         }
-    }
-
-    fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
-        self.inner.groups_accumulator_supported(arguments)
     }
 
     fn create_groups_accumulator(

@@ -2,10 +2,10 @@
 //!
 //! DataFusion's gives a whole number again, cut off. Here they are floats, as in any other database.
 
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::functions_aggregate::median::median_udaf;
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, Signature, Volatility,
 };
@@ -24,9 +24,7 @@ impl Median {
 }
 
 impl AggregateUDFImpl for Median {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
+    inherit!(name, return_type, state_fields, groups_accumulator_supported);
 
     fn signature(&self) -> &Signature {
         &self.signature
@@ -41,20 +39,8 @@ impl AggregateUDFImpl for Median {
         }
     }
 
-    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arguments)
-    }
-
-    fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        self.inner.state_fields(arguments)
-    }
-
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         self.inner.accumulator(arguments)
-    }
-
-    fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
-        self.inner.groups_accumulator_supported(arguments)
     }
 
     fn create_groups_accumulator(

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, ListArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Float64Type};
+use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::Result;
 use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, EmitTo, GroupsAccumulator,
-    Signature,
 };
 use datafusion::scalar::ScalarValue;
 
@@ -29,25 +28,7 @@ impl PercentileCont {
 }
 
 impl AggregateUDFImpl for PercentileCont {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.inner.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.inner.signature()
-    }
-
-    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arguments)
-    }
-
-    fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        self.inner.state_fields(arguments)
-    }
+    inherit!(name, aliases, signature, return_type, state_fields, groups_accumulator_supported);
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         if arguments.expr_fields[0].data_type().is_null() {
@@ -55,10 +36,6 @@ impl AggregateUDFImpl for PercentileCont {
         }
         let (at, distinct) = (place(&arguments)?, arguments.is_distinct);
         Ok(Box::new(Values { inner: self.inner.accumulator(arguments)?, at, distinct }))
-    }
-
-    fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
-        self.inner.groups_accumulator_supported(arguments)
     }
 
     fn create_groups_accumulator(
