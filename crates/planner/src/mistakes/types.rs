@@ -74,7 +74,7 @@ impl Trial<'_> {
         };
         let joins = select.from.iter().flat_map(|item| &item.joins).cloned();
         let conditions = joins.filter_map(|mut join| {
-            match crate::names::constraint_of(&mut join.join_operator)? {
+            match crate::join_syntax::constraint_mut(&mut join.join_operator)? {
                 datafusion::sql::sqlparser::ast::JoinConstraint::On(on) => Some(on.clone()),
                 _ => None,
             }

@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::scope::{First, Meaning, Scope, pick};
 use super::{Names, Use, exactly, idents_of, rename};
 use crate::error::Error;
+use crate::idents::means;
 use crate::walk::{SeenMut, walk_mut};
 
 impl Names<'_> {
@@ -125,14 +126,10 @@ impl Names<'_> {
 
 /// `public.t` is `t`: there is one schema.
 pub fn drop_schema(idents: &mut Vec<Ident>, scope: &Scope<'_>) {
-    let is = |ident: &Ident, name: &str| match ident.quote_style {
-        Some(_) => ident.value == name,
-        None => ident.value.eq_ignore_ascii_case(name),
-    };
-    if idents.len() > 3 && is(&idents[0], "datafusion") && is(&idents[1], "public") {
+    if idents.len() > 3 && means(&idents[0], "datafusion") && means(&idents[1], "public") {
         idents.remove(0);
     }
-    if idents.len() > 2 && is(&idents[0], "public") && scope.relation(&idents[0]).is_none() {
+    if idents.len() > 2 && means(&idents[0], "public") && scope.relation(&idents[0]).is_none() {
         idents.remove(0);
     }
 }

@@ -34,7 +34,6 @@ use datafusion::sql::sqlparser::ast::{self, Cte, Ident, ObjectName, Query, SetEx
 use crate::error::{Error, Place};
 use crate::spec::{QuerySpec, SessionSpec};
 use crate::walk::{Seen, walk};
-pub(crate) use relations::constraint_of;
 use scope::{Column, Relation, Scope};
 
 /// Of each column of an answer what a user calls it; `None` where only the plan can tell.

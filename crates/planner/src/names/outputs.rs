@@ -12,9 +12,10 @@ use datafusion::sql::sqlparser::ast::{
     WildcardAdditionalOptions,
 };
 
-use super::scope::{Column, Meaning, Relation, Scope, pick, same};
+use super::scope::{Column, Meaning, Relation, Scope, pick};
 use super::{Columns, Names, Use, exactly, idents_of, rename};
 use crate::error::Error;
+use crate::idents::same;
 
 /// One column that a SELECT gives.
 struct Output {

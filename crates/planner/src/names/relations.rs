@@ -2,13 +2,14 @@
 
 use caudal_core::error::nearest;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
-    Value,
+    Expr, Ident, JoinConstraint, ObjectName, TableAlias, TableFactor, TableWithJoins, Value,
 };
 
-use super::scope::{Column, Meaning, Relation, Scope, pick, same};
+use super::scope::{Column, Meaning, Relation, Scope, pick};
 use super::{Columns, Names, Use, exactly_all, idents_of, rename};
 use crate::error::Error;
+use crate::idents::{means, same};
+use crate::join_syntax::{Keeps, constraint_mut};
 use crate::spec::ROW_COLUMN;
 
 /// Functions in a FROM whose columns are known.
@@ -44,7 +45,7 @@ impl Names<'_> {
             let right = self.factor(&mut join.relation, &beside(before, &scope), &mut merged)?;
             let left = std::mem::take(&mut scope.relations);
             let keeps = Keeps::of(&join.join_operator);
-            if let Some(constraint) = constraint_of(&mut join.join_operator) {
+            if let Some(constraint) = constraint_mut(&mut join.join_operator) {
                 let columns = self.constraint(constraint, &left, &right)?;
                 scope.merged.extend(columns);
                 scope.merged.extend(merged);
@@ -224,8 +225,7 @@ fn beside<'s>(before: &[Relation], scope: &Scope<'s>) -> Scope<'s> {
 }
 
 fn is_meant(cte: &Relation, ident: &Ident) -> bool {
-    let name = cte.qualifier.as_deref().unwrap_or_default();
-    name == ident.value || ident.quote_style.is_none() && same(name, &ident.value)
+    means(ident, cte.qualifier.as_deref().unwrap_or_default())
 }
 
 fn aliased(
@@ -259,52 +259,5 @@ fn natural(left: &[Relation], right: &[Relation]) -> JoinConstraint {
     match columns.is_empty() {
         true => JoinConstraint::On(Expr::Value(Value::Boolean(true).into())),
         false => JoinConstraint::Using(columns),
-    }
-}
-
-/// The sides of a join whose columns can be seen after it.
-enum Keeps {
-    Both,
-    Left,
-    Right,
-}
-
-impl Keeps {
-    fn of(operator: &JoinOperator) -> Self {
-        match operator {
-            JoinOperator::Semi(_)
-            | JoinOperator::LeftSemi(_)
-            | JoinOperator::Anti(_)
-            | JoinOperator::LeftAnti(_) => Keeps::Left,
-            JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_) => Keeps::Right,
-            _ => Keeps::Both,
-        }
-    }
-}
-
-/// What a join is made by.
-pub fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    match operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint)
-        | JoinOperator::CrossJoin(constraint)
-        | JoinOperator::Semi(constraint)
-        | JoinOperator::LeftSemi(constraint)
-        | JoinOperator::RightSemi(constraint)
-        | JoinOperator::Anti(constraint)
-        | JoinOperator::LeftAnti(constraint)
-        | JoinOperator::RightAnti(constraint)
-        | JoinOperator::StraightJoin(constraint)
-        | JoinOperator::AsOf { constraint, .. } => Some(constraint),
-        JoinOperator::CrossApply
-        | JoinOperator::OuterApply
-        | JoinOperator::ArrayJoin
-        | JoinOperator::LeftArrayJoin
-        | JoinOperator::InnerArrayJoin => None,
     }
 }

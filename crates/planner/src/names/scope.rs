@@ -2,6 +2,8 @@
 
 use datafusion::sql::sqlparser::ast::Ident;
 
+use crate::idents::same;
+
 /// A column of a table, of a subquery, or of an answer.
 #[derive(Clone, Debug)]
 pub struct Column {
@@ -178,9 +180,4 @@ pub fn pick<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Meaning 
 
 pub fn names_of(columns: &[Column]) -> Vec<String> {
     columns.iter().filter_map(|column| column.name.clone()).collect()
-}
-
-/// Whether two names are one but for case.
-pub fn same(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other) || one.to_lowercase() == other.to_lowercase()
 }

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::Refusal;
-use super::names::{exact, means};
+use crate::idents::{exact, means};
 
 /// What a table or a join gives to the SELECT around it.
 #[derive(Default)]

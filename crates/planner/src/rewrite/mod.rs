@@ -14,7 +14,6 @@ mod columns;
 mod distinct;
 mod from_first;
 mod functions;
-mod names;
 mod relations;
 mod using;
 mod windows;

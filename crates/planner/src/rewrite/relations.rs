@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use datafusion::common::config::Dialect;
 use datafusion::execution::SessionState;
 use datafusion::sql::sqlparser::ast::{
-    Cte, JoinConstraint, JoinOperator, Query, Select, Statement, TableFactor, TableWithJoins,
-    Visit, Visitor, With,
+    Cte, Query, Select, Statement, TableFactor, TableWithJoins, Visit, Visitor, With,
 };
 
-use super::names::same;
+use crate::idents::means;
+use crate::join_syntax::is_by_name;
 
 /// For every table of every SELECT that joins so, in the order they are visited: its columns, or nothing
 /// if it cannot be planned by itself.
@@ -36,11 +36,8 @@ async fn columns(state: &SessionState, sql: &str) -> Option<Vec<String>> {
 /// Whether a SELECT joins by the names of columns.
 pub fn joins_by_name(select: &Select) -> bool {
     fn in_joins(table: &TableWithJoins) -> bool {
-        let by_name = |join: &JoinOperator| {
-            let by = constraint(join);
-            matches!(by, Some(JoinConstraint::Using(_) | JoinConstraint::Natural))
-        };
-        table.joins.iter().any(|join| by_name(&join.join_operator) || nested(&join.relation))
+        let mut joins = table.joins.iter();
+        joins.any(|join| is_by_name(&join.join_operator) || nested(&join.relation))
             || nested(&table.relation)
     }
     fn nested(factor: &TableFactor) -> bool {
@@ -50,17 +47,6 @@ pub fn joins_by_name(select: &Select) -> bool {
         }
     }
     select.from.iter().any(in_joins)
-}
-
-pub fn constraint(join: &JoinOperator) -> Option<&JoinConstraint> {
-    use JoinOperator::*;
-    match join {
-        Join(by) | Inner(by) | Left(by) | LeftOuter(by) | Right(by) | RightOuter(by)
-        | FullOuter(by) | CrossJoin(by) | Semi(by) | LeftSemi(by) | RightSemi(by) | Anti(by)
-        | LeftAnti(by) | RightAnti(by) | StraightJoin(by) => Some(by),
-        AsOf { constraint, .. } => Some(constraint),
-        _ => None,
-    }
 }
 
 /// Collects, for each table, the query that gives its columns.
@@ -126,7 +112,7 @@ impl Tables {
             // While one of them is visited, those after it are not known yet.
             let known = if with.recursive { with.cte_tables.len() } else { scope.visited };
             for cte in with.cte_tables.iter().take(known) {
-                visible.retain(|outer| !same(&outer.alias.name, &cte.alias.name));
+                visible.retain(|outer| !means(&outer.alias.name, &cte.alias.name.value));
                 visible.push(cte);
             }
         }

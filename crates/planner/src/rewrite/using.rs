@@ -22,8 +22,9 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use super::Refusal;
 use super::columns::{Columns, Part, named};
-use super::names::{exact, means, normal};
-use super::relations::{Relations, constraint, joins_by_name};
+use super::relations::{Relations, joins_by_name};
+use crate::idents::{exact, means, normal};
+use crate::join_syntax::{Keeps, constraint, constraint_mut, is_by_name};
 
 pub fn rewrite(statement: &mut Statement, relations: Relations) -> Result<(), Refusal> {
     let mut using = Using { relations, generated: 0, orders: vec![] };
@@ -215,10 +216,7 @@ fn joined(mut left: Columns, mut right: Columns, join: &mut Join) -> Result<Colu
         }
         _ => vec![],
     };
-    let by_name = matches!(
-        constraint(&join.join_operator),
-        Some(JoinConstraint::Using(_) | JoinConstraint::Natural)
-    );
+    let by_name = is_by_name(&join.join_operator);
     let (mut parts, mut condition) = (vec![], None);
     for name in &by {
         let missing = || {
@@ -236,11 +234,11 @@ fn joined(mut left: Columns, mut right: Columns, join: &mut Join) -> Result<Colu
         let is = either(&join.join_operator, ours, theirs);
         parts.push(Part::Joined { name: column, is });
     }
-    let kept = kept(&join.join_operator);
-    if kept != Kept::Right {
+    let keeps = Keeps::of(&join.join_operator);
+    if keeps != Keeps::Right {
         parts.extend(left.parts);
     }
-    if kept != Kept::Left {
+    if keeps != Keeps::Left {
         parts.extend(right.parts);
     }
     let columns = Columns { parts };
@@ -290,31 +288,4 @@ fn coalesce(left: Expr, right: Expr) -> Expr {
         over: None,
         within_group: vec![],
     })
-}
-
-#[derive(PartialEq)]
-enum Kept {
-    Left,
-    Right,
-    Both,
-}
-
-fn kept(join: &JoinOperator) -> Kept {
-    use JoinOperator::{Anti, LeftAnti, LeftSemi, RightAnti, RightSemi, Semi};
-    match join {
-        Semi(_) | LeftSemi(_) | Anti(_) | LeftAnti(_) => Kept::Left,
-        RightSemi(_) | RightAnti(_) => Kept::Right,
-        _ => Kept::Both,
-    }
-}
-
-fn constraint_mut(join: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    use JoinOperator::*;
-    match join {
-        Join(by) | Inner(by) | Left(by) | LeftOuter(by) | Right(by) | RightOuter(by)
-        | FullOuter(by) | CrossJoin(by) | Semi(by) | LeftSemi(by) | RightSemi(by) | Anti(by)
-        | LeftAnti(by) | RightAnti(by) | StraightJoin(by) => Some(by),
-        AsOf { constraint, .. } => Some(constraint),
-        _ => None,
-    }
 }

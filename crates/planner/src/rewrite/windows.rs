@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::Refusal;
-use super::names::same;
+use crate::idents::means;
 
 pub fn rewrite(statement: &mut Statement) -> Result<(), Refusal> {
     match statement.visit(&mut Windows) {
@@ -111,7 +111,7 @@ fn based(spec: WindowSpec, windows: &[(Ident, WindowSpec)]) -> Result<WindowSpec
 }
 
 fn find<'a>(name: &Ident, windows: &'a [(Ident, WindowSpec)]) -> Result<&'a WindowSpec, Refusal> {
-    let found = windows.iter().find(|(known, _)| same(known, name));
+    let found = windows.iter().find(|(known, _)| means(name, &known.value));
     let unknown = || Refusal::new(format!("there is no window {name}"), Some(name));
     found.map(|(_, window)| window).ok_or_else(unknown)
 }
