@@ -1,6 +1,5 @@
 //! Errors of running a stage.
 
-use arrow::error::ArrowError;
 use caudal_core::{Code, Coded, EndConflict};
 use caudal_planner::mistakes::plain;
 use caudal_protocol::Failure;
@@ -21,20 +20,14 @@ pub enum Error {
 
 impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
-        match error.find_root() {
-            DataFusionError::ResourcesExhausted(_) => Error::Memory(Box::new(error)),
-            DataFusionError::ArrowError(arrow, _) => match arrow.as_ref() {
-                ArrowError::ArithmeticOverflow(what) => Error::Overflow(in_plain_words(what)),
-                _ => Error::Data(Box::new(error)),
-            },
-            _ => Error::Data(Box::new(error)),
+        if matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)) {
+            return Error::Memory(Box::new(error));
+        }
+        match plain::overflow(&error) {
+            Some(what) => Error::Overflow(what),
+            None => Error::Data(Box::new(error)),
         }
     }
-}
-
-/// Arrow's kernels say "Overflow happened on: 9223372036854775807 + 1".
-fn in_plain_words(what: &str) -> String {
-    what.strip_prefix("Overflow happened on: ").unwrap_or(what).to_string()
 }
 
 impl Coded for Error {

@@ -15,6 +15,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use arrow::compute::SortOptions;
+use caudal_planner::region::{collects_left, with_children};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
@@ -23,6 +24,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -36,11 +38,25 @@ pub fn choose(
     build_bytes_max: usize,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = JoinSelection::new().optimize(plan, options)?;
+    let plan = plan.transform_up(collect_whole).data()?;
     plan.transform_up(|node| match (node.as_ref() as &dyn Any).downcast_ref::<HashJoinExec>() {
         Some(join) if is_too_large(join, build_bytes_max) => sort_merge(join).map(Transformed::yes),
         _ => Ok(Transformed::no(node)),
     })
     .data()
+}
+
+/// What has become the left side of a join that collects it may be a union, which has a partition for each of its parts.
+fn collect_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    if !collects_left(&join) {
+        return Ok(Transformed::no(join));
+    }
+    let mut sides: Vec<_> = join.children().into_iter().cloned().collect();
+    if sides[0].properties().partitioning.partition_count() == 1 {
+        return Ok(Transformed::no(join));
+    }
+    sides[0] = Arc::new(CoalescePartitionsExec::new(Arc::clone(&sides[0])));
+    with_children(join, sides).map(Transformed::yes)
 }
 
 fn is_too_large(join: &HashJoinExec, build_bytes_max: usize) -> bool {

@@ -3,8 +3,9 @@
 //! DataFusion's plan below an exchange is right for any split of its table into partitions, and a
 //! fragment is a partition. So a fragment can be run alone, by any worker, in any order, twice.
 
-use arrow::array::RecordBatch;
-use caudal_core::{FragmentId, QueryId, ShardId, Source, StageId};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use caudal_core::{FragmentId, QueryId, ShardId, Source, StageId, TableId};
+use caudal_functions::exact;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
 use caudal_protocol::{Failure, Section, TableFragment};
@@ -31,6 +32,7 @@ pub struct MapOutput {
 impl Engine {
     pub async fn map(&self, fragment: &TableFragment) -> MapOutput {
         let table = fragment.table;
+        let batch = with_one_nan(&fragment.batch);
         let shards = self.plan.shards_reading(table);
         let mut output = MapOutput {
             shards: shards.into_iter().map(|shard| (shard, vec![])).collect(),
@@ -38,7 +40,7 @@ impl Engine {
         };
         for stage in &self.plan.table(table).stages {
             let stage = self.plan.stage(*stage);
-            let done = match self.run_on_fragment(stage, fragment).await {
+            let done = match self.run_on_fragment(stage, table, &batch).await {
                 Ok(batches) => output.add(stage, batches, fragment, self.plan.shards),
                 Err(error) => Err(error),
             };
@@ -52,15 +54,16 @@ impl Engine {
     async fn run_on_fragment(
         &self,
         stage: &Stage,
-        fragment: &TableFragment,
+        of: TableId,
+        batch: &RecordBatch,
     ) -> Result<Vec<RecordBatch>, Error> {
-        let sent = &self.plan.table(fragment.table).columns;
+        let sent = &self.plan.table(of).columns;
         let plan = bind(&stage.plan, &mut |leaf, plan| {
             let batches = match leaf {
-                Leaf::Table { table, columns, .. } if *table == fragment.table => {
+                Leaf::Table { table, columns, .. } if *table == of => {
                     let at = |column| sent.iter().position(|sent| sent == column);
                     let columns: Vec<_> = columns.iter().filter_map(at).collect();
-                    vec![fragment.batch.project(&columns)?]
+                    vec![batch.project(&columns)?]
                 }
                 _ => vec![],
             };
@@ -68,6 +71,14 @@ impl Engine {
         })?;
         Ok(collect(plan, &self.context).await?)
     }
+}
+
+/// A fragment as plans expect it: with [one NaN](caudal_functions::exact::with_one_nan), whatever its sender calls one.
+fn with_one_nan(batch: &RecordBatch) -> RecordBatch {
+    let columns = batch.columns().iter().map(exact::with_one_nan).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+        .expect("the same types and lengths")
 }
 
 impl MapOutput {

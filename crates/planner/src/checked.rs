@@ -12,18 +12,19 @@
 
 use std::any::Any;
 
+use arrow::datatypes::DataType;
 use caudal_functions::checked::{Checked, Operation, is_exact};
 use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, ScalarUDF, cast};
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::scalar::ScalarValue;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+use crate::expressions;
 
 #[derive(Debug)]
 pub struct CheckedArithmetic;
@@ -34,7 +35,7 @@ impl AnalyzerRule for CheckedArithmetic {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(check_node).data()
+        expressions::rewrite(plan, check)
     }
 }
 
@@ -52,6 +53,22 @@ impl ExprPlanner for CheckedConstants {
         if expression.op == BinaryOperator::Divide && divides_decimals(&expression, schema) {
             let RawBinaryExpr { left, right, .. } = expression;
             return Ok(PlannerResult::Planned(call(Operation::Divide, vec![left, right])));
+        }
+        if expression.op == BinaryOperator::Multiply {
+            let kind = |side: &Expr| side.get_type(schema).ok();
+            let (left, right) = (kind(&expression.left), kind(&expression.right));
+            if let (Some(left), Some(right)) = (left, right)
+                && (is_interval(&left) && right.is_integer()
+                    || left.is_integer() && is_interval(&right))
+            {
+                let RawBinaryExpr { left: one, right: other, .. } = expression;
+                let wide = |side: Expr, kind: &DataType| match kind.is_integer() {
+                    true => cast(side, DataType::Int64),
+                    false => side,
+                };
+                let factors = vec![wide(one, &left), wide(other, &right)];
+                return Ok(PlannerResult::Planned(call(Operation::Multiply, factors)));
+            }
         }
         let operation = match expression.op {
             BinaryOperator::Plus => Operation::Add,
@@ -77,6 +94,11 @@ fn divides_decimals(division: &RawBinaryExpr, schema: &DFSchema) -> bool {
     }
 }
 
+/// Of months, days and nanoseconds, as INTERVAL says it. DataFusion has no product of it and a number.
+fn is_interval(kind: &DataType) -> bool {
+    matches!(kind, DataType::Interval(_))
+}
+
 fn is_integer_constant(expression: &Expr) -> bool {
     match expression {
         Expr::Literal(ScalarValue::Int64(_), _) => true,
@@ -86,26 +108,6 @@ fn is_integer_constant(expression: &Expr) -> bool {
         }
         _ => false,
     }
-}
-
-fn check_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    // A scan has no input: filters that it has taken over are on columns of its own.
-    let schema = match &node {
-        LogicalPlan::TableScan(scan) => {
-            DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?
-        }
-        other => merge_schema(&other.inputs()),
-    };
-    let names = NamePreserver::new(&node);
-    let checked = node.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let checked = expression.transform_up(|part| check(part, &schema))?;
-        Ok(checked.update_data(|expression| name.restore(expression)))
-    })?;
-    if checked.transformed {
-        return checked.data.recompute_schema().map(Transformed::yes);
-    }
-    Ok(checked)
 }
 
 fn check(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 
 use crate::columns;
 use crate::error::{Error, Place};
-use crate::mistakes::{self, Kind, Mistake, syntax};
+use crate::mistakes::{self, Kind, Mistake, plain, syntax};
 use crate::spec::QuerySpec;
 use crate::walk::{Seen, walk};
 
@@ -83,6 +83,10 @@ impl Diagnose<'_> {
         }
         if let Some(unknown) = self.unknown_function(statement) {
             return unknown;
+        }
+        // Constants are computed here already.
+        if let Some(what) = plain::overflow(&error) {
+            return Error::Overflow { query: self.name(), what, at };
         }
         let Some(mistake) = mistakes::find(statement, self.state) else {
             return Error::Invalid { query: self.name(), source: Box::new(error), at };

@@ -53,6 +53,9 @@ pub enum Error {
     /// It may make sense, and nobody here can answer it.
     #[error("{query}: {message}")]
     NotSupported { query: String, message: String, hint: Option<String>, at: Option<Place> },
+    /// A constant that cannot be computed, as it would be of a row.
+    #[error("{query}: a number does not fit into its type: {what}")]
+    Overflow { query: String, what: String, at: Option<Place> },
     #[error("{query}: {}", plain::text(source))]
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
     #[error("{query} cannot be divided into stages: {}", plain::text(source))]
@@ -141,6 +144,7 @@ impl Error {
             | Error::Unparsed { at, .. }
             | Error::Mistake { at, .. }
             | Error::NotSupported { at, .. }
+            | Error::Overflow { at, .. }
             | Error::Invalid { at, .. } => at.as_ref(),
             _ => None,
         }
@@ -165,6 +169,7 @@ impl Coded for Error {
             Error::BadSchema { .. } => "CDL-2012",
             Error::BadStart { .. } => "CDL-2013",
             Error::Refused { .. } => "CDL-2020",
+            Error::Overflow { .. } => "CDL-3004",
             Error::Ambiguous { .. } => "CDL-2030",
             Error::Every(errors) => errors.first().map_or("CDL-2008", |error| error.code()),
         }
@@ -203,6 +208,9 @@ impl Coded for Error {
             ),
             Error::MissingParam { name, .. } => Some(format!("give it one: --param {name}=VALUE")),
             Error::Refused { hint, .. } => hint.clone(),
+            Error::Overflow { .. } => Some(
+                "compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)".into(),
+            ),
             _ => None,
         }
     }

@@ -53,11 +53,14 @@ impl fmt::Display for Distribution {
 }
 
 /// What is known of the rows on both sides of an exchange: columns that are equal, or constant, stay so. Operators
-/// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). Their order is lost.
+/// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). Their order is lost, and what is constant in
+/// each of several places (the single row of an aggregate) need not be the same in all of them.
 fn what_stays_true(input: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
     let mut known = known_of(input);
     known.clear_orderings();
-    known.clear_per_partition_constants();
+    if input.properties().partitioning.partition_count() > 1 {
+        known.clear_per_partition_constants();
+    }
     known
 }
 

@@ -1,4 +1,4 @@
-//! Pass: sorting knows that `-0.0` equals `0.0`, and one NaN another.
+//! Pass: sorting knows that `-0.0` equals `0.0`.
 //!
 //! ```text
 //! Sort: t.f, t.k          ==>     Sort: float_key(t.f), t.k
@@ -10,10 +10,12 @@
 
 use arrow::datatypes::DataType;
 use caudal_functions::exact::float_key;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Sort, WindowFunction};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+
+use crate::expressions::rewrite_node;
 
 pub fn normalize(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| match node {
@@ -22,31 +24,14 @@ pub fn normalize(plan: LogicalPlan) -> Result<LogicalPlan> {
             sort.expr = sort.expr.into_iter().map(|key| sort_key(key, input)).collect();
             Ok(Transformed::yes(LogicalPlan::Sort(sort)))
         }
-        LogicalPlan::Window(ref window) => {
-            let input = window.input.as_ref().clone();
-            let mut changed = false;
-            let mut expressions = vec![];
-            for expression in node.expressions() {
-                let name = expression.schema_name().to_string();
-                let rewritten = window_keys(expression, input.schema())?;
-                changed |= rewritten.transformed;
-                expressions.push(match rewritten.transformed {
-                    true => rewritten.data.unalias().alias(name),
-                    false => rewritten.data,
-                });
-            }
-            match changed {
-                true => node.with_new_exprs(expressions, vec![input]).map(Transformed::yes),
-                false => Ok(Transformed::no(node)),
-            }
-        }
+        LogicalPlan::Window(_) => rewrite_node(node, window_keys),
         other => Ok(Transformed::no(other)),
     })
     .data()
 }
 
-fn window_keys(expression: Expr, input: &DFSchema) -> Result<Transformed<Expr>> {
-    expression.transform_up(|part| match part {
+fn window_keys(part: Expr, input: &DFSchema) -> Result<Transformed<Expr>> {
+    match part {
         Expr::WindowFunction(window) => {
             let WindowFunction { fun, mut params } = *window;
             let before = (params.partition_by.clone(), params.order_by.clone());
@@ -59,7 +44,7 @@ fn window_keys(expression: Expr, input: &DFSchema) -> Result<Transformed<Expr>> 
             Ok(Transformed::new_transformed(window, changed))
         }
         other => Ok(Transformed::no(other)),
-    })
+    }
 }
 
 fn sort_key(key: Sort, input: &DFSchema) -> Sort {

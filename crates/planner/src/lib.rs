@@ -6,7 +6,7 @@
 //! 1. [`names`]: every name in a query becomes the exact name of what it means;
 //!    [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
 //!    logical plan ([`logical`]), make its physical plan over [`leaf`]s that stand for the session's tables, with
-//!    numbers that are exact (`literals`) and arithmetic that does not wrap (`checked`, `signed`, `distinct`);
+//!    numbers that are exact (`literals`) and arithmetic that does not wrap (`checked`, `signed`, `distinct`) and one NaN (`nans`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -30,10 +30,11 @@ pub mod early;
 pub mod error;
 pub mod exchange;
 pub mod exchanges;
+mod expressions;
 pub mod fingerprint;
 mod float_keys;
-mod idents;
 pub mod identity;
+mod idents;
 mod join_syntax;
 pub mod joins;
 pub mod leaf;
@@ -42,9 +43,11 @@ mod logical;
 mod manifest;
 pub mod mistakes;
 pub mod names;
+mod nans;
 mod nulls;
 mod only_row;
 mod optional_sides;
+mod range_frames;
 pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;

@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Operator};
 
 use crate::error::Error;
 use crate::spec::QuerySpec;
-use crate::{copies, float_keys, nulls, only_row, subqueries, values};
+use crate::{copies, float_keys, nulls, only_row, range_frames, subqueries, values};
 
 pub fn rewrite(
     query: &QuerySpec,
@@ -23,6 +23,7 @@ pub fn rewrite(
     }
     let plan = only_row::enforce(plan).map_err(&invalid)?;
     let plan = copies::count(plan).map_err(&invalid)?;
+    let plan = range_frames::widen(plan).map_err(&invalid)?;
     float_keys::normalize(plan).map_err(&invalid)
 }
 

@@ -10,29 +10,14 @@
 
 use caudal_functions::exact::as_is;
 use datafusion::common::Result;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, binary_expr, lit, or};
 use datafusion::scalar::ScalarValue;
 
+use crate::expressions;
+
 pub fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
-    plan.transform_up_with_subqueries(|node| {
-        let names: Vec<String> =
-            node.expressions().iter().map(|part| part.schema_name().to_string()).collect();
-        let mut at = 0;
-        let keeps_names = matches!(
-            node,
-            LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Window(_)
-        );
-        node.map_expressions(|expression| {
-            let rewritten = expression.transform_up(kept)?;
-            at += 1;
-            Ok(match (rewritten.transformed && keeps_names, names.get(at - 1)) {
-                (true, Some(name)) => rewritten.update_data(|part| part.unalias().alias(name)),
-                _ => rewritten,
-            })
-        })
-    })
-    .data()
+    expressions::rewrite(plan, |part, _| kept(part))
 }
 
 fn kept(part: Expr) -> Result<Transformed<Expr>> {

@@ -31,6 +31,7 @@ use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
 use crate::names::{self, Outputs};
+use crate::nans::OneNan;
 use crate::optional_sides;
 use crate::rewrite;
 use crate::signed::SignedDifferences;
@@ -174,6 +175,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
         .and_then(|()| context.register_expr_planner(Arc::new(CheckedConstants)))
         .expect("a fresh context takes every rewrite");
     context.add_analyzer_rule(Arc::new(CheckedArithmetic));
+    context.add_analyzer_rule(Arc::new(OneNan));
     for (index, mut table) in tables.enumerate() {
         table.table = index.into();
         let name = datafusion::common::TableReference::bare(table.name.clone());

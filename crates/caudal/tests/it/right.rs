@@ -152,4 +152,4 @@ macro_rules! files {
     )*};
 }
 
-files!(subqueries, joins, sets, windows, aggregates, floats);
+files!(subqueries, joins, sets, windows, aggregates, floats, patterns, times);

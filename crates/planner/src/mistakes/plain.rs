@@ -21,6 +21,52 @@ pub fn text(error: &DataFusionError) -> String {
     }
 }
 
+/// What did not fit into its type, if that is what an error says.
+///
+/// Kernels have an error of its own for it ([`ArrowError::ArithmeticOverflow`]); casts and functions have words, in which it is
+/// always called by one of a few names.
+pub fn overflow(error: &DataFusionError) -> Option<String> {
+    if let DataFusionError::ArrowError(arrow, _) = error.find_root()
+        && let ArrowError::ArithmeticOverflow(words) = arrow.as_ref()
+    {
+        return Some(what_overflows(&cleaned(words)));
+    }
+    let words = text(error);
+    let lower = words.to_lowercase();
+    let is_of_texts = ["string", "byte array", "start position", "capacity"];
+    let is_of_numbers = [
+        "overflow",
+        "out of range",
+        "to store in a decimal",
+        "can't cast value",
+        "exceeds the representable",
+    ];
+    let is_overflow = is_of_numbers.iter().any(|name| lower.contains(name))
+        && !is_of_texts.iter().any(|name| lower.contains(name));
+    is_overflow.then(|| what_overflows(&words))
+}
+
+/// `overflow happened on: 9223372036854775807 + 1`: the sum.
+fn what_overflows(words: &str) -> String {
+    let lower = words.to_lowercase();
+    if let Some(cast) = lower.strip_prefix("can't cast value ")
+        && let Some((value, _)) = cast.split_once(" to type ")
+    {
+        let kind = &words[words.len() - (cast.len() - value.len() - " to type ".len())..];
+        return format!("{value} as {kind}");
+    }
+    if lower.starts_with("date arithmetic overflow") {
+        return "a date plus or minus an interval".to_string();
+    }
+    if lower == "timestamp out of range" {
+        return "a timestamp plus or minus an interval".to_string();
+    }
+    let before = ["overflow happened on: ", "overflow happened on ", "overflow on "];
+    let after =
+        |before: &&str| lower.find(*before).map(|at| lower[at + before.len()..].to_string());
+    before.iter().find_map(after).unwrap_or_else(|| words.to_string())
+}
+
 fn arrow_text(error: &ArrowError) -> String {
     match error {
         ArrowError::DivideByZero => "division by zero".to_string(),
