@@ -16,14 +16,14 @@
 //! compares, so `a * b + c` is looked at once.
 
 use arrow::datatypes::DataType;
+use caudal_functions::checked::is_exact;
 use caudal_functions::exact::{one_nan, scalar_with_one_nan};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Column, DFSchema, Result};
-use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
+use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator,
-    WindowFunctionDefinition,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -151,10 +151,11 @@ fn over_what_is_computed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> 
         _ => return Ok(Transformed::no(node)),
     };
     let schema = node.schema();
+    let input = node.inputs()[0].schema();
     let given = schema.fields().len() - computed.len();
     let makes_nan = |at: usize| {
         let made = at.checked_sub(given).and_then(|at| computed.get(at));
-        is_float(schema.field(at).data_type()) && made.is_some_and(computes)
+        is_float(schema.field(at).data_type()) && made.is_some_and(|made| computes(made, input))
     };
     let fields: Vec<_> =
         schema.iter().enumerate().map(|(at, field)| (field, makes_nan(at))).collect();
@@ -172,16 +173,13 @@ fn over_what_is_computed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> 
     LogicalPlanBuilder::from(node).project(columns)?.build().map(Transformed::yes)
 }
 
-fn computes(made: &Expr) -> bool {
-    match made.clone().unalias_nested().data {
-        Expr::AggregateFunction(call) => !passes_on(call.func.name()),
-        Expr::WindowFunction(call) => {
-            let WindowFunction { fun, .. } = call.as_ref();
-            match fun {
-                WindowFunctionDefinition::AggregateUDF(function) => !passes_on(function.name()),
-                WindowFunctionDefinition::WindowUDF(function) => !passes_on(function.name()),
-            }
-        }
-        _ => true,
-    }
+/// Whether it may give a NaN that it was not given. Averages of integers and decimals never are one.
+fn computes(made: &Expr, schema: &DFSchema) -> bool {
+    let (function, arguments) = match made.clone().unalias_nested().data {
+        Expr::AggregateFunction(call) => (call.func.name().to_string(), call.params.args),
+        Expr::WindowFunction(call) => (call.fun.name().to_string(), call.params.args),
+        _ => return true,
+    };
+    let is_exact = |value: &Expr| value.get_type(schema).is_ok_and(|kind| is_exact(&kind));
+    !passes_on(&function) && !(adds_up(&function) && arguments.iter().all(is_exact))
 }
