@@ -1,4 +1,4 @@
-//! `cargo run -p caudal-sim -- --seeds 3000`
+//! `cargo run --profile test -p caudal-sim -- --seeds 3000`
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -129,7 +129,7 @@ mod command {
             println!("\nseed {seed} needs no more than: {}", needed.join(", "));
             let mutant = options.mutant.map(|name| format!(" --mutant {name}"));
             let mutant = mutant.unwrap_or_default();
-            println!("replay: cargo run -p caudal-sim -- --seed {seed}{mutant}");
+            println!("replay: cargo run --profile test -p caudal-sim -- --seed {seed}{mutant}");
         }
         summary.failures.is_empty()
     }
