@@ -25,15 +25,8 @@ const FILES: [(&str, Option<usize>, usize); 12] = [
     ("coffee-10k/transaction_items/transaction_items_202401.csv", None, 2428),
 ];
 
-/// The path of a real file, or `None` (and a word about it) where there are none.
 fn real_file(name: &str) -> Option<PathBuf> {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let path = PathBuf::from(data).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not there", path.display());
-    None
+    caudal_testing::shared("the rows of a real file", &format!("data/{name}"))
 }
 
 fn open(file: PathBuf, fields: Option<usize>, columns: Vec<Column>, options: Options) -> Reader {

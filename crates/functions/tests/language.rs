@@ -5,8 +5,6 @@ use std::path::Path;
 
 use caudal_functions::language::detect;
 
-const LABELLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/language");
-
 /// Out of 1,000 texts of the kind: how many must be given their language, and how many must be told
 /// rightly whether they are English. ADR 003 has the measured values; these leave no room to decay.
 const SENTENCES: (usize, usize) = (993, 997);
@@ -23,12 +21,10 @@ fn word_pairs_are_recognised() {
 }
 
 fn assert_accuracy(kind: &str, (right_min, english_min): (usize, usize)) {
-    let Ok(files) = fs::read_dir(LABELLED) else {
-        println!("SKIPPED: accuracy of language() on {kind}: no {LABELLED}");
-        return;
-    };
+    let labelled = caudal_testing::shared("accuracy of language()", "data/language");
+    let Some(labelled) = labelled else { return };
     let (mut texts, mut right, mut english_right) = (0, 0, 0);
-    for file in files {
+    for file in fs::read_dir(labelled).expect("a readable directory") {
         let path = file.expect("a readable directory").path();
         let Some(label) = label_of(&path, kind) else { continue };
         for text in fs::read_to_string(&path).expect("a UTF-8 file").lines() {

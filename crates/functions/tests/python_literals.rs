@@ -1,12 +1,9 @@
 //! Agreement with Python itself on the literal columns of the shared data.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use caudal_functions::python_literal::{field_values, list_items};
-
-const SHARED_DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 
 /// Prints `[literal, items]` a line, as JSON; the items are null where the literal is none.
 const SCRIPT: &str = r#"
@@ -56,16 +53,12 @@ fn fields_agree() {
 
 /// Compares the items of a column's lists, or with a key the values of their dicts.
 fn assert_agreement(file: &str, column: &str, key: &str) {
-    let path = Path::new(SHARED_DATA).join(file);
-    if !path.exists() {
-        println!("SKIPPED: Python literals of {file}: no {}", path.display());
-        return;
-    }
+    let path = caudal_testing::shared("Python literals", &format!("data/{file}"));
+    let Some(path) = path else { return };
     let python =
         Command::new("python3").args(["-c", SCRIPT]).arg(&path).args([column, key]).output();
     let Ok(Output { status, stdout, stderr }) = python else {
-        println!("SKIPPED: Python literals of {file}: no python3");
-        return;
+        return caudal_testing::skip("Python literals", "there is no python3");
     };
     assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
     let lines = String::from_utf8(stdout).expect("JSON is UTF-8");

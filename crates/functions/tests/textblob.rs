@@ -1,20 +1,16 @@
 //! Agreement with TextBlob, whose default analyser `sentiment()` reproduces.
 //!
-//! The committed fixture is checked everywhere. The other tests ask TextBlob itself, in a virtual
-//! environment that they make in `${CAUDAL_CACHE:-~/.cache/caudal}`, and skip where that cannot be.
+//! The committed fixture is checked everywhere. The other tests ask TextBlob itself.
 
-use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 
 use caudal_functions::sentiment::polarity;
 
 const TEXTBLOB: &str = "textblob==0.20.1";
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/textblob");
-const SHARED_DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 
 #[test]
 fn agrees_on_the_fixture() {
@@ -25,32 +21,29 @@ fn agrees_on_the_fixture() {
 
 #[test]
 fn agrees_on_made_up_texts() {
-    let Some(python) = &*PYTHON else { return };
+    let Some(python) = python() else { return };
     let mut random = fastrand::Rng::with_seed(7);
     let texts: Vec<String> = (0..20_000).map(|_| made_up_text(&mut random)).collect();
-    assert_agreement(&textblob_polarities(python, &texts));
+    assert_agreement(&textblob_polarities(&python, &texts));
 }
 
 #[test]
 fn agrees_on_the_shared_data() {
-    let Some(python) = &*PYTHON else { return };
+    let Some(python) = python() else { return };
     for (file, column) in [
         ("books/Books_rating.csv", "review/text"),
         ("steam/reviews.csv", "review_text"),
         ("movies/movies_metadata.csv", "overview"),
     ] {
-        let path = Path::new(SHARED_DATA).join(file);
-        if !path.exists() {
-            println!("SKIPPED: agreement with TextBlob on {file}: no {}", path.display());
-            continue;
-        }
-        assert_agreement(&textblob_polarities(python, &column_of(&path, column)));
+        let test = "agreement with TextBlob on real data";
+        let Some(path) = caudal_testing::shared(test, &format!("data/{file}")) else { continue };
+        assert_agreement(&textblob_polarities(&python, &column_of(&path, column)));
     }
 }
 
 #[test]
 fn the_lexicon_is_that_of_textblob() {
-    let Some(python) = &*PYTHON else { return };
+    let Some(python) = python() else { return };
     let output =
         Command::new(python).arg(format!("{SCRIPTS}/lexicon.py")).output().expect("python runs");
     let embedded = include_str!("../src/sentiment/lexicon.txt");
@@ -120,37 +113,7 @@ fn column_of(path: &Path, column: &str) -> Vec<String> {
 }
 
 /// A Python that has TextBlob, made on first use.
-static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-    let python = python_with_textblob();
-    if python.is_none() {
-        println!(
-            "SKIPPED: agreement with TextBlob itself: cannot install {TEXTBLOB} with python3 and pip"
-        );
-    }
-    python
-});
-
-fn python_with_textblob() -> Option<PathBuf> {
-    let cache = match env::var_os("CAUDAL_CACHE") {
-        Some(cache) => PathBuf::from(cache),
-        None => PathBuf::from(env::var_os("HOME")?).join(".cache/caudal"),
-    };
-    let environment = cache.join("venv-textblob");
-    let python = environment.join("bin/python");
-    let has_textblob = format!(
-        "import importlib.metadata as m, textblob, sys; sys.exit('textblob==' + m.version('textblob') != '{TEXTBLOB}')"
-    );
-    if succeeds(Command::new(&python).args(["-c", &has_textblob])) {
-        return Some(python);
-    }
-    fs::create_dir_all(&cache).ok()?;
-    let is_made =
-        succeeds(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
-            && succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet", TEXTBLOB]));
-    is_made.then_some(python)
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
+fn python() -> Option<PathBuf> {
+    let environment = caudal_testing::python("agreement with TextBlob", "textblob", &[TEXTBLOB])?;
+    Some(environment.join("bin/python"))
 }

@@ -375,11 +375,11 @@ mod tests {
     /// A short fuzz; `CAUDAL_SEEDS` makes it a long one.
     #[test]
     fn damaged_messages_are_refused_or_read_but_do_not_panic() {
-        let seeds = std::env::var("CAUDAL_SEEDS").map_or(3000, |seeds| seeds.parse().unwrap());
+        let seeds = caudal_testing::Seeds::of(3000);
         let plain = messages().into_iter().map(|message| encode(&message).unwrap());
         let wholes: Vec<_> = plain.chain([encoded(batch())]).collect();
         let (mut refused, mut read) = (0, 0);
-        for seed in 0..seeds {
+        for seed in seeds.range() {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut damaged = random.choice(&wholes).unwrap().to_vec();
             for _ in 0..random.usize(1..5) {
@@ -398,6 +398,6 @@ mod tests {
                 Err(_) => refused += 1,
             }
         }
-        assert!(refused > seeds / 3 && read > 0, "{refused} refused, {read} read");
+        assert!(refused > seeds.range().count() / 3 && read > 0, "{refused} refused, {read} read");
     }
 }

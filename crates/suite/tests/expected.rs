@@ -6,31 +6,21 @@
 mod oracle;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use caudal_suite::compare::{Order, Outcome, compare_dirs, compare_files};
 use caudal_suite::{NAMES, Suite};
+use caudal_testing::shared;
 use oracle::Oracle;
-
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
-
-/// A folder of the shared data, or a visible word that there is none.
-fn shared(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(SHARED).join(folder);
-    if !path.is_dir() {
-        println!("SKIPPED: no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 /// Runs a suite on an extract and compares all its results with the expected ones, in order where the
 /// question states one.
 async fn check(suite: &str, extract: &str, params: &[&str], adjust: impl Fn(&Path)) {
-    let Some(data) = shared(&format!("data/{extract}")) else { return };
-    let Some(reference) = shared(&format!("expected/{extract}")) else { return };
+    let test = "a suite on real data";
+    let Some(data) = shared(test, &format!("data/{extract}")) else { return };
+    let Some(reference) = shared(test, &format!("expected/{extract}")) else { return };
     let (results, expected) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for entry in fs::read_dir(reference).unwrap() {
         let entry = entry.unwrap();
@@ -80,8 +70,9 @@ async fn movies() {
 
 #[tokio::test]
 async fn movies_q5_looks_at_the_right_films() {
-    let Some(data) = shared("data/movies") else { return };
-    let Some(reference) = shared("expected/movies/") else { return };
+    let test = "the films of movies q5";
+    let Some(data) = shared(test, "data/movies") else { return };
+    let Some(reference) = shared(test, "expected/movies") else { return };
     let population = fs::read_to_string(reference.join("q5_population.csv")).unwrap();
     let expected: i64 = population.lines().nth(1).unwrap().parse().unwrap();
 

@@ -19,7 +19,7 @@ macro_rules! promises {
                 super::$promise(super::memory()).await;
             })+
         }
-        mod rabbitmq {
+        mod rabbit {
             $(#[tokio::test]
             async fn $promise() {
                 super::$promise(super::rabbit().await).await;

@@ -3,7 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod conformance;
-mod outage;
-mod private;
 mod rabbit;
 mod support;

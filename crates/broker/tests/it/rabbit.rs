@@ -1,4 +1,7 @@
-//! What only RabbitMQ can show while it is well.
+//! What only RabbitMQ can show: here while it is well.
+
+mod outage;
+mod private;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
+use caudal_testing::Seeds;
 use fastrand::Rng;
 
 use crate::harness::{Run, plain};
@@ -13,11 +14,9 @@ const QUERIES_PER_SEED: usize = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_queries_equal_datafusion() {
-    let setting = |name| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let only = setting("CAUDAL_SEED");
-    let seeds = only.map_or(0..setting("CAUDAL_SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
+    let seeds = Seeds::of(SEEDS);
     let (mut answered, mut refused, mut rows) = (0, 0, 0);
-    for seed in seeds {
+    for seed in seeds.range() {
         let mut rng = Rng::with_seed(seed);
         let tables = tables(&mut rng);
         let queries: Vec<_> = (0..QUERIES_PER_SEED).map(|_| query(&mut rng)).collect();
@@ -45,7 +44,10 @@ async fn random_queries_equal_datafusion() {
         }
     }
     println!("{answered} answers equal, {rows} rows in all; {refused} refused by both");
-    assert!(only.is_some() || (answered > 400 && rows > 10_000), "{answered} answers, {rows} rows");
+    assert!(
+        !seeds.suffice() || (answered > 400 && rows > 10_000),
+        "{answered} answers, {rows} rows"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,19 +13,19 @@ use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
 use caudal_protocol::{FragmentPart, Message, Queues, Section, TableFragment};
+use caudal_testing::Seeds;
 use fastrand::Rng;
 
 use crate::harness::{Run, Seen, plain};
 use crate::random_sql::tables;
 
-/// `CAUDAL_SEEDS` tries more.
 const SEEDS: u64 = 40;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_do_not_depend_on_delivery() {
     let mut seen = Seen::default();
-    let seeds = std::env::var("CAUDAL_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
-    for seed in 0..seeds {
+    let seeds = Seeds::of(SEEDS);
+    for seed in seeds.range() {
         let mut rng = Rng::with_seed(1000 + seed);
         let tables = tables(&mut rng);
         let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
@@ -54,7 +54,8 @@ async fn answers_do_not_depend_on_delivery() {
         }
     }
     println!("{seen:?}");
-    assert!(seen.redelivered > 20 && seen.duplicates > 500, "the faults did not happen: {seen:?}");
+    let happened = seen.redelivered > 20 && seen.duplicates > 500;
+    assert!(happened || !seeds.suffice(), "the faults did not happen: {seen:?}");
 }
 
 /// Fragments a saboteur spoils before it leaves the run alone.

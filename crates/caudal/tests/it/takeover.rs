@@ -20,6 +20,7 @@ use caudal_planner::SessionPlan;
 use caudal_protocol::manifest::Manifest;
 use caudal_protocol::{Objects, Queues};
 use caudal_store::{SessionRecords, Store};
+use caudal_testing::Seeds;
 use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
@@ -34,10 +35,9 @@ const WORKERS: usize = 3;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_do_not_depend_on_who_dies() {
     let counts = Arc::new(Counts::default());
-    let seeds = std::env::var("CAUDAL_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
-    let first = std::env::var("CAUDAL_SEED").map_or(0, |seed| seed.parse().unwrap());
+    let seeds = Seeds::of(SEEDS);
     let mut killed = 0;
-    for seed in first..first + seeds {
+    for seed in seeds.range() {
         let mut rng = Rng::with_seed(7000 + seed);
         let tables = tables(&mut rng);
         let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
@@ -67,8 +67,11 @@ async fn answers_do_not_depend_on_who_dies() {
         }
     }
     println!("{killed} workers killed, {counts:?}");
+    if !seeds.suffice() {
+        return;
+    }
     let happened = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed) > 0;
-    assert!(killed > seeds as usize, "nobody was killed");
+    assert!(killed > seeds.range().count(), "nobody was killed");
     assert!(happened(&counts.takeovers), "no shard was taken over");
     assert!(happened(&counts.redelivered) && happened(&counts.duplicates), "nothing came twice");
 }

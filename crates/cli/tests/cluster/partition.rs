@@ -11,11 +11,13 @@ use caudal_monitor::NodeId;
 use caudal_monitor::Process;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::members::{Launch, Member, Members, Role};
+use caudal_testing::{skip, skip_on_this_machine};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::harness::{TIMEOUT, alone, caudal, wait_until};
 
+const TEST: &str = "a partitioned cluster";
 const HOSTS: [&str; 3] = ["a", "b", "c"];
 const MONITORS_EACH: u32 = 2;
 /// Longer than it takes to find somebody dead and to bring it back.
@@ -24,9 +26,11 @@ const A_WHILE: Duration = Duration::from_secs(5);
 #[test]
 fn a_partition_has_a_leader_on_each_side_and_healing_leaves_one() {
     let _alone = alone();
+    if Command::new("ip").arg("-Version").output().is_err() {
+        return skip(TEST, "there is no ip(8)");
+    }
     let Some(machines) = Machines::make() else {
-        eprintln!("SKIPPED: no network namespaces here (needs root and iproute2)");
-        return;
+        return skip_on_this_machine(TEST, "no network namespaces, or not root");
     };
     let cluster = Spread::start(&machines);
     for host in HOSTS {

@@ -1,7 +1,5 @@
 //! Many sessions: equal to one process, limited, and gone when they are over.
 
-use std::path::Path;
-
 use crate::harness::{Cluster, Data, caudal};
 
 #[test]
@@ -19,11 +17,7 @@ fn every_suite_equals_one_process() {
 
 #[test]
 fn real_extracts_equal_one_process() {
-    let shared = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    if !shared.is_dir() {
-        println!("SKIPPED: there is no {}", shared.display());
-        return;
-    }
+    let Some(shared) = caudal_testing::shared("a cluster on real data", "data") else { return };
     let cluster = Cluster::of(2, 4);
     for (suite, folder) in [
         ("steam", "steam"),

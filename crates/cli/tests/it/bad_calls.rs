@@ -272,8 +272,10 @@ fn a_file_where_a_folder_should_be() {
 #[test]
 fn a_device_without_room() {
     let Ok(full) = File::create("/dev/full") else {
-        println!("SKIPPED: there is no /dev/full");
-        return;
+        return caudal_testing::skip_on_this_machine(
+            "a device without room",
+            "there is no /dev/full",
+        );
     };
     let place = Place::new();
     let mut command = place.command(&["query", "-c", "SELECT 1"]);

@@ -8,12 +8,9 @@ use crate::place::Place;
 
 /// The folder beside the project with real data, where there is one.
 fn shared() -> Option<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    if !folder.join("data").is_dir() || !folder.join("expected").is_dir() {
-        println!("SKIPPED: there is no {}", folder.display());
-        return None;
-    }
-    Some(folder.canonicalize().unwrap())
+    let test = "the program on real data";
+    caudal_testing::shared(test, "data").and_then(|_| caudal_testing::shared(test, "expected"))?;
+    caudal_testing::shared(test, "")
 }
 
 struct DataSet {

@@ -17,7 +17,7 @@ fn on_a_terminal(place: &Place, no_color: &str, width: u16, line: &str) -> Optio
     match command.output() {
         Ok(output) => Some(String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")),
         Err(error) => {
-            println!("SKIPPED: no terminal without script(1): {error}");
+            caudal_testing::skip("what a terminal shows", &format!("script(1): {error}"));
             None
         }
     }

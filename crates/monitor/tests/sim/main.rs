@@ -13,9 +13,12 @@ mod network;
 mod watch;
 mod world;
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use caudal_testing::Seeds;
 
 use crate::faults::Schedule;
 use crate::watch::Counts;
@@ -25,26 +28,26 @@ const SEEDS: u64 = 3000;
 
 #[test]
 fn after_the_faults_there_is_one_leader_and_everybody_lives() {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    if let Some(seed) = number("CAUDAL_SEED") {
-        println!("{:?}", run(seed, true));
+    let seeds = Seeds::of(SEEDS);
+    let Range { start, end } = seeds.range();
+    if end - start == 1 {
+        println!("{:?}", run(start, true));
         return;
     }
-    let seeds = number("CAUDAL_SEEDS").unwrap_or(SEEDS);
-    let (next, all) = (AtomicU64::new(0), Mutex::new(Counts::default()));
+    let (next, all) = (AtomicU64::new(start), Mutex::new(Counts::default()));
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds {
+                    if seed >= end {
                         break;
                     }
                     let counts = catch_unwind(AssertUnwindSafe(|| run(seed, false)));
                     let counts = counts.unwrap_or_else(|panic| {
                         println!("again: CAUDAL_SEED={seed} cargo test -p caudal-monitor --test sim -- --nocapture");
-                        next.store(seeds, Ordering::Relaxed);
+                        next.store(end, Ordering::Relaxed);
                         resume_unwind(panic)
                     });
                     all.lock().unwrap().add(&counts);
@@ -53,8 +56,8 @@ fn after_the_faults_there_is_one_leader_and_everybody_lives() {
         }
     });
     let all = all.into_inner().unwrap();
-    println!("{seeds} seeds: {all:?}");
-    if seeds >= 1000 {
+    println!("{end} seeds: {all:?}");
+    if seeds.suffice() {
         all.faults_happened();
     }
 }

@@ -17,8 +17,3 @@ pub fn command(test: &str, work: &str) -> Command {
 pub fn work() -> Option<String> {
     std::env::var(WORK).ok()
 }
-
-/// A test that this machine does not allow is seen to be skipped, not to pass.
-pub fn skip(test: &str, reason: &str) {
-    eprintln!("SKIPPED {test}: {reason}");
-}

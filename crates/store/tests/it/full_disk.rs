@@ -7,7 +7,7 @@ use bytes::Bytes;
 use caudal_core::Coded;
 use caudal_store::{Created, Directory, Store, StoreError};
 
-use crate::child::skip;
+use caudal_testing::skip_on_this_machine;
 
 /// A file system of this size, while it lives.
 struct SmallDisk<'a>(&'a Path);
@@ -31,7 +31,7 @@ impl Drop for SmallDisk<'_> {
 async fn a_full_disk_is_a_coded_failure_and_can_be_cleared() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_disk) = SmallDisk::mount(folder.path(), 512) else {
-        return skip("a full disk", "this user may not mount");
+        return skip_on_this_machine("a full disk", "this user may not mount");
     };
     let store = Directory::open(folder.path()).unwrap();
     let body = || Bytes::from(vec![7; 100_000]);

@@ -1,7 +1,4 @@
 //! A real S3 API: moto's server on loopback, as a process of its own.
-//!
-//! It is looked for in `~/.cache/caudal/venv-s3` (`python3 -m venv` there, then
-//! `bin/pip install 'moto[server]'`).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use caudal_store::open;
 
-use crate::child::{self, skip};
+use crate::child;
 use crate::conformance::conforms;
 
+const MOTO: &str = "moto[server]==5.2.5";
 const START_MAX: Duration = Duration::from_secs(60);
 
 struct Moto {
@@ -70,12 +68,8 @@ async fn s3_child() {
 
 #[test]
 fn s3_conforms() {
-    let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
-    let server = home.join(".cache/caudal/venv-s3/bin/moto_server");
-    if !server.exists() {
-        return skip("S3", "there is no moto_server in ~/.cache/caudal/venv-s3");
-    }
-    let moto = Moto::start(server);
+    let Some(python) = caudal_testing::python("a store on S3", "s3", &[MOTO]) else { return };
+    let moto = Moto::start(python.join("bin/moto_server"));
     moto.make_bucket("caudal");
     let output = child::command("s3::s3_child", "s3://caudal/clusters/one")
         .env("AWS_ENDPOINT", format!("http://{}", moto.address))

@@ -17,7 +17,7 @@ const TO_BE_KILLED: &str = "CAUDAL_TEST_TO_BE_KILLED";
 async fn one_of_ours_ends_when_we_are_killed() {
     let this = std::env::current_exe().unwrap();
     let mut process = Command::new(this)
-        .args(["--exact", "private::a_process_to_be_killed", "--nocapture"])
+        .args(["--exact", "rabbit::private::a_process_to_be_killed", "--nocapture"])
         .env(TO_BE_KILLED, "1")
         .stdout(Stdio::piped())
         .spawn()

@@ -1,0 +1,12 @@
+//! What tests of all crates share: real extracts, a Python with packages, seeds, and a word about each test that did
+//! not run.
+
+mod data;
+mod python;
+mod seeds;
+mod skip;
+
+pub use data::shared;
+pub use python::python;
+pub use seeds::Seeds;
+pub use skip::{skip, skip_on_this_machine};
