@@ -181,5 +181,5 @@ fn computes(made: &Expr, schema: &DFSchema) -> bool {
         _ => return true,
     };
     let is_exact = |value: &Expr| value.get_type(schema).is_ok_and(|kind| is_exact(&kind));
-    !passes_on(&function) && !(adds_up(&function) && arguments.iter().all(is_exact))
+    !(passes_on(&function) || adds_up(&function) && arguments.iter().all(is_exact))
 }

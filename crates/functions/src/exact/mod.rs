@@ -6,7 +6,7 @@
 //! - [`one_nan`]: what makes any NaN the same;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
 //! - [`reach`]: what windows over times need to know where time ends;
-//! - [`sign`]: `sign`;
+//! - [`sign`][]: `sign`, which DataFusion calls `signum`;
 //! - [`percentile`][]: `percentile_cont`;
 //! - [`median`][]: `median`.
 
