@@ -163,7 +163,6 @@ async fn functions_and_times_refuse_too() {
         "SELECT date '9999-12-31' + interval '1 hour'",
         "SELECT interval '2147483647 months' + interval '1 month'",
         "SELECT k * interval '2147483647 months' FROM n",
-        "SELECT count(*) OVER (ORDER BY timestamp '2262-01-01' + k * interval '1 day' RANGE BETWEEN CURRENT ROW AND interval '1 year' FOLLOWING) FROM n",
     ];
     let answers = answers(&queries, [0, 1, 2, 3], 2).await;
     let others = queries.iter().zip(&answers).filter(|(_, answer)| match answer {
