@@ -122,12 +122,7 @@ class Grammar(Expressions, Aggregates, Sources):
             return self.select(depth, types)
         self.inexact = False
         left, types = self.select(depth - 1, types)
-        others = types
-        if "int" in types and d.one_in(4):
-            # Types that have to be made one; only the result is of the wider.
-            others = ["float" if ty == "int" else ty for ty in types]
-        right, _ = self.select(depth - 1, others)
-        types = others
+        right, _ = self.select(depth - 1, types)
         counting = [] if self.portable else ["EXCEPT ALL", "INTERSECT ALL"]
         which = d.among(["UNION ALL", "UNION", "EXCEPT", "INTERSECT", *counting])
         if which in counting:
