@@ -9,61 +9,25 @@
 //! A condition without columns is on no column that is not grouped by, so the rule would push it below an aggregate over all rows.
 //! It stays above. (Such conditions come of columns that are constants: `SELECT 2 AS x FROM (SELECT count(*) ...)`.)
 
-use std::sync::Arc;
-
 use datafusion::common::Result;
-use datafusion::common::tree_node::Transformed;
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::optimizer::ApplyOrder;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-const PUSHES_FILTERS: &str = "push_down_filter";
+use crate::comparisons::kept_apart;
+use crate::guard::{self, Verdict};
 
-type Rule = Arc<dyn OptimizerRule + Send + Sync>;
-
-/// The same state, its rule guarded.
+/// The same state, its rule guarded, here and by [`kept_apart`].
 pub fn guarded(state: SessionState) -> SessionState {
-    let rules = state.optimizers().iter().cloned().map(|rule| -> Rule {
-        match rule.name() {
-            PUSHES_FILTERS => Arc::new(Guarded { rule }),
-            _ => rule,
-        }
-    });
-    let rules: Vec<Rule> = rules.collect();
-    debug_assert!(rules.iter().any(|rule| rule.name() == PUSHES_FILTERS), "it is a rule");
-    SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
+    guard::around(state, &["push_down_filter"], judged)
 }
 
-#[derive(Debug)]
-struct Guarded {
-    rule: Rule,
-}
-
-impl OptimizerRule for Guarded {
-    fn name(&self) -> &str {
-        self.rule.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.rule.apply_order()
-    }
-
-    fn supports_rewrite(&self) -> bool {
-        true
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        match is_constant_over_one_row(&plan) {
-            true => Ok(Transformed::no(plan)),
-            false => self.rule.rewrite(plan, config),
-        }
-    }
+fn judged(plan: LogicalPlan, _: Option<ApplyOrder>) -> Result<Verdict> {
+    Ok(match is_constant_over_one_row(&plan) {
+        true => Verdict::Kept(plan),
+        false => Verdict::Shown(kept_apart(plan)),
+    })
 }
 
 /// Also with other filters between: the rule joins them to one before it pushes that.

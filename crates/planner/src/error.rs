@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use caudal_core::{Code, Coded};
-use caudal_protocol::calls::Refusal;
+use caudal_core::{Code, Coded, Failure, codes};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 
@@ -71,7 +70,7 @@ pub enum Error {
     #[error("{is} {what} in one session, where {max} are the most")]
     TooMany { what: &'static str, is: usize, max: usize },
     #[error("table {table}: its schema is none: {source}")]
-    BadSchema { table: String, source: caudal_protocol::wire::Error },
+    BadSchema { table: String, source: caudal_protocol::ipc::Error },
     #[error("the session says it started {ms} ms after 1970, which is no time")]
     BadStart { ms: i64 },
 }
@@ -112,28 +111,20 @@ impl Place {
 
 impl Error {
     /// What is said of each query, if no query can be answered; `None` if the session itself is at fault.
-    pub fn refusals(&self) -> Option<Vec<Refusal>> {
+    pub fn refusals(&self) -> Option<Vec<Failure>> {
         match self {
-            Error::Every(errors) => Some(errors.iter().map(|error| error.refusal()).collect()),
+            Error::Every(errors) => {
+                Some(errors.iter().map(|error| Failure::of(error.as_ref())).collect())
+            }
             Error::TwoTables { .. }
             | Error::TooMany { .. }
             | Error::BadSchema { .. }
             | Error::BadStart { .. } => None,
-            one => Some(vec![one.refusal()]),
+            one => Some(vec![Failure::of(one)]),
         }
     }
 
-    /// As it is told to whoever asked.
-    pub fn refusal(&self) -> Refusal {
-        Refusal {
-            code: self.code().to_string(),
-            message: self.to_string(),
-            hint: self.hint(),
-            excerpt: self.place().map(Place::excerpt),
-        }
-    }
-
-    pub fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&Place> {
         match self {
             Error::Syntax { at, .. }
             | Error::UnknownTable { at, .. }
@@ -154,24 +145,26 @@ impl Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Syntax { .. } | Error::Unparsed { .. } => "CDL-2001",
-            Error::UnknownTable { .. } => "CDL-2002",
-            Error::UnknownColumn { .. } => "CDL-2003",
-            Error::UnknownFunction { .. } => "CDL-2004",
-            Error::NotSelect { .. } => "CDL-2005",
-            Error::Volatile { .. } => "CDL-2006",
-            Error::MissingParam { .. } => "CDL-2007",
-            Error::Invalid { .. } | Error::Mistake { .. } => "CDL-2008",
-            Error::Unsupported { .. } => "CDL-2009",
-            Error::NotSupported { .. } => "CDL-2031",
-            Error::TooMany { .. } => "CDL-2010",
-            Error::TwoTables { .. } => "CDL-2011",
-            Error::BadSchema { .. } => "CDL-2012",
-            Error::BadStart { .. } => "CDL-2013",
-            Error::Refused { .. } => "CDL-2020",
-            Error::Overflow { .. } => "CDL-3004",
-            Error::Ambiguous { .. } => "CDL-2030",
-            Error::Every(errors) => errors.first().map_or("CDL-2008", |error| error.code()),
+            Error::Syntax { .. } | Error::Unparsed { .. } => codes::SYNTAX,
+            Error::UnknownTable { .. } => codes::UNKNOWN_TABLE,
+            Error::UnknownColumn { .. } => codes::UNKNOWN_COLUMN,
+            Error::UnknownFunction { .. } => codes::UNKNOWN_FUNCTION,
+            Error::NotSelect { .. } => codes::NOT_A_SELECT,
+            Error::Volatile { .. } => codes::VOLATILE,
+            Error::MissingParam { .. } => codes::PARAMETER_MISSING,
+            Error::Invalid { .. } | Error::Mistake { .. } => codes::INVALID_QUERY,
+            Error::Unsupported { .. } => codes::NOT_DIVISIBLE,
+            Error::NotSupported { .. } => codes::NOT_SUPPORTED,
+            Error::TooMany { .. } => codes::TOO_MANY,
+            Error::TwoTables { .. } => codes::TABLE_NAME_TWICE,
+            Error::BadSchema { .. } => codes::BAD_SCHEMA,
+            Error::BadStart { .. } => codes::BAD_START,
+            Error::Refused { .. } => codes::WOULD_BE_WRONG,
+            Error::Overflow { .. } => codes::OVERFLOW,
+            Error::Ambiguous { .. } => codes::AMBIGUOUS_NAME,
+            Error::Every(errors) => {
+                errors.first().map_or(codes::INVALID_QUERY, |error| error.code())
+            }
         }
     }
 
@@ -213,5 +206,13 @@ impl Coded for Error {
             ),
             _ => None,
         }
+    }
+
+    fn excerpt(&self) -> Option<String> {
+        self.place().map(Place::excerpt)
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        self.refusals().unwrap_or_else(|| vec![Failure::of(self)])
     }
 }

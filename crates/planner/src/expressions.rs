@@ -5,7 +5,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr, GroupingSet, LogicalPlan};
+use datafusion::logical_expr::{Expr, GroupingSet, LogicalPlan, Union};
 
 /// Every part of every expression, from the inside out, in subqueries too.
 pub fn rewrite(
@@ -15,16 +15,41 @@ pub fn rewrite(
     plan.transform_up_with_subqueries(|node| rewrite_node(node, &mut part)).data()
 }
 
-/// The same for the expressions of one node.
-pub fn rewrite_node(
-    node: LogicalPlan,
+/// The same for a part that may become one of another type: whatever is above it knows.
+pub fn rewrite_types(
+    plan: LogicalPlan,
     mut part: impl FnMut(Expr, &DFSchema) -> Result<Transformed<Expr>>,
+) -> Result<LogicalPlan> {
+    let mut any_changed = false;
+    plan.transform_up_with_subqueries(|node| {
+        let node = if any_changed { with_types_of_inputs(node)? } else { node };
+        let rewritten = rewrite_node(node, &mut part)?;
+        any_changed |= rewritten.transformed;
+        Ok(rewritten)
+    })
+    .data()
+}
+
+/// A node whose inputs may have got other types.
+pub fn with_types_of_inputs(node: LogicalPlan) -> Result<LogicalPlan> {
+    match node {
+        LogicalPlan::Union(union) => {
+            Union::try_new_with_loose_types(union.inputs).map(LogicalPlan::Union)
+        }
+        other => other.recompute_schema(),
+    }
+}
+
+/// The same for whole expressions of one node, not their parts.
+pub fn rewrite_roots(
+    node: LogicalPlan,
+    mut root: impl FnMut(Expr, &DFSchema) -> Result<Transformed<Expr>>,
 ) -> Result<Transformed<LogicalPlan>> {
     let schema = columns_of(&node)?;
     let names = NamePreserver::new(&node);
     let mut named = |expression: Expr| {
         let name = names.save(&expression);
-        let rewritten = expression.transform_up(|inner| part(inner, &schema))?;
+        let rewritten = root(expression, &schema)?;
         Ok(rewritten.update_data(|expression| name.restore(expression)))
     };
     let rewritten = node.map_expressions(|expression| match expression {
@@ -35,6 +60,14 @@ pub fn rewrite_node(
         true => rewritten.data.recompute_schema().map(Transformed::yes),
         false => Ok(rewritten),
     }
+}
+
+/// The same for the expressions of one node.
+pub fn rewrite_node(
+    node: LogicalPlan,
+    mut part: impl FnMut(Expr, &DFSchema) -> Result<Transformed<Expr>>,
+) -> Result<Transformed<LogicalPlan>> {
+    rewrite_roots(node, |root, schema| root.transform_up(|inner| part(inner, schema)))
 }
 
 /// What the expressions of a node are about.

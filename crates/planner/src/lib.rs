@@ -6,7 +6,8 @@
 //! 1. [`names`]: every name in a query becomes the exact name of what it means;
 //!    [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
 //!    logical plan ([`logical`]), make its physical plan over [`leaf`]s that stand for the session's tables, with
-//!    numbers that are exact (`literals`) and arithmetic that does not wrap (`checked`, `signed`, `distinct`) and one NaN (`nans`);
+//!    numbers that are exact (`literals`), arithmetic that does not wrap (`checked`, `signed`, `distinct`), one NaN (`nans`), one
+//!    zero (`zeros`) and casts that stay where they are (`casts`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -17,12 +18,18 @@
 //! arrives at the same stages: the [`fingerprint`] says so.
 
 pub mod align;
+mod calls;
+mod cases;
+mod casts;
 mod checked;
 pub mod codec;
 mod columns;
+mod comparisons;
 mod constant_filters;
 mod copies;
 pub mod cut;
+mod decimals;
+mod dependencies;
 pub mod describe;
 mod diagnose;
 mod distinct;
@@ -32,11 +39,14 @@ pub mod exchange;
 pub mod exchanges;
 mod expressions;
 pub mod fingerprint;
-mod float_keys;
+mod float_groups;
+mod guard;
 pub mod identity;
 mod idents;
+mod intervals;
 mod join_syntax;
 pub mod joins;
+mod large_limits;
 pub mod leaf;
 mod literals;
 mod logical;
@@ -47,21 +57,28 @@ mod nans;
 mod nulls;
 mod only_row;
 mod optional_sides;
+mod orders;
 mod range_frames;
+mod refusals;
 pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;
 mod rewrite;
 pub mod session;
+mod shifts;
 mod signed;
+mod sort_keys;
 pub mod spec;
 pub mod sql;
 pub mod stage;
 mod subqueries;
 mod text;
+mod texts;
+mod times;
 pub mod unions;
 mod values;
 mod walk;
+mod zeros;
 
 pub use error::Error;
 pub use exchange::Distribution;

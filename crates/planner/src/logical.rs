@@ -6,25 +6,41 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator};
 
 use crate::error::Error;
+use crate::refusals::{self, Refused};
 use crate::spec::QuerySpec;
-use crate::{copies, float_keys, nulls, only_row, range_frames, subqueries, values};
+use crate::{
+    calls, cases, copies, decimals, intervals, large_limits, nulls, only_row, orders, range_frames,
+    shifts, sort_keys, subqueries, times, values,
+};
 
 pub fn rewrite(
     query: &QuerySpec,
     plan: LogicalPlan,
     invalid: impl Fn(DataFusionError) -> Error,
 ) -> Result<LogicalPlan, Error> {
+    if let Some(Refused { message, hint }) = refusals::check(&plan) {
+        let (query, hint) = (query.name.clone(), Some(hint));
+        return Err(Error::Refused { query, message, hint, at: None });
+    }
+    let plan = times::round(plan).map_err(&invalid)?;
+    let plan = calls::say_otherwise(plan).map_err(&invalid)?;
+    let plan = decimals::beside_floats(plan).map_err(&invalid)?;
     let plan = values::say_otherwise(plan).map_err(&invalid)?;
+    let plan = cases::keep(plan).map_err(&invalid)?;
+    let plan = intervals::compare(plan).map_err(&invalid)?;
     let plan = nulls::keep(plan).map_err(&invalid)?;
+    let plan = shifts::widen(plan).map_err(&invalid)?;
     let plan = subqueries::join(plan).map_err(&invalid)?;
     if let Some(message) = subqueries::check(&plan) {
         let hint = Some("join the tables instead".to_string());
         return Err(Error::Refused { query: query.name.clone(), message, hint, at: None });
     }
     let plan = only_row::enforce(plan).map_err(&invalid)?;
+    let plan = large_limits::drop(plan).map_err(&invalid)?;
     let plan = copies::count(plan).map_err(&invalid)?;
     let plan = range_frames::widen(plan).map_err(&invalid)?;
-    float_keys::normalize(plan).map_err(&invalid)
+    let plan = sort_keys::normalize(plan).map_err(&invalid)?;
+    orders::disclaim(plan).map_err(&invalid)
 }
 
 /// Whether a join compares NULLs as equal. DataFusion's rule that puts joins in another order forgets that, so such a query is

@@ -47,10 +47,7 @@ mod tests {
         let columns = Schema::new(vec![Field::new("n", DataType::Int64, true)]);
         Manifest {
             session: SessionId("s".into()),
-            tables: vec![TableEntry {
-                name: "numbers".into(),
-                schema: schema::encode(&columns).unwrap(),
-            }],
+            tables: vec![TableEntry { name: "numbers".into(), schema: schema::encode(&columns) }],
             queries: vec![QuerySpec {
                 name: "q".into(),
                 sql: "SELECT n FROM numbers WHERE n > $least".into(),

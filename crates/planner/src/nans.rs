@@ -110,6 +110,8 @@ fn passes_on(function: &str) -> bool {
     let scalar = [
         "abs",
         "array_element",
+        "as_is",
+        "beside",
         "checked_divide",
         "coalesce",
         "float_key",

@@ -22,6 +22,8 @@ use datafusion::logical_expr::{
 };
 use datafusion::scalar::ScalarValue;
 
+use crate::dependencies;
+
 pub fn enforce(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
         let rewritten = node.map_expressions(|expression| {
@@ -42,8 +44,12 @@ pub fn enforce(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 /// A correlated one has to be an aggregate: DataFusion sees to that.
 fn may_have_more(subquery: &Subquery) -> bool {
-    subquery.outer_ref_columns.is_empty()
-        && subquery.subquery.max_rows().is_none_or(|rows| rows > 1)
+    if !subquery.outer_ref_columns.is_empty() {
+        return false;
+    }
+    // It may take a column for unique that is not.
+    let plan = dependencies::everywhere(subquery.subquery.as_ref().clone());
+    !plan.is_ok_and(|plan| plan.max_rows().is_some_and(|rows| rows <= 1))
 }
 
 fn only_row_of(subquery: Subquery) -> Result<Subquery> {

@@ -12,6 +12,9 @@
 //! DataFusion takes `c` for a constant in the join's output, too, where it may be NULL, and drops the sort. So while its rules run,
 //! such a side is below a node that says nothing about constants; after the last of them the node is taken out again.
 //! Likewise above `GROUP BY ROLLUP (c)`: taken for sorted by `c`, its groups would be thought complete too soon, and come in pieces.
+//! And of a union whose sides know different things, `SELECT a, a AS b` and `SELECT a, 3 AS b`, DataFusion says first that it is
+//! sorted by both, and then that it is not, and refuses the plan: there the sides are covered, too, order and all, so that what
+//! sorts them stands above the cover and sorts by all it is asked for.
 //! What exchanges know of their rows ([`known_of`]) follows the same rule.
 
 use std::any::Any;
@@ -28,6 +31,7 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
@@ -108,19 +112,23 @@ fn covered(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         return Ok(plan);
     }
     let optional = join_type(&plan).map_or([false, false], optional_sides);
+    let is_union = is_union(&plan);
     let mut children = vec![];
     let mut is_new = false;
     for (at, child) in plan.children().into_iter().enumerate() {
         let mut below = covered(Arc::clone(child))?;
-        if optional.get(at).is_some_and(|is_optional| *is_optional) && has_constants(&below) {
-            below = ForgetConstantsExec::over(below);
+        let is_optional = optional.get(at).is_some_and(|is_optional| *is_optional);
+        if is_optional && has_constants(&below) {
+            below = ForgetConstantsExec::over(below, true);
+        } else if is_union && has_equals(&below) {
+            below = ForgetConstantsExec::over(below, false);
         }
         is_new |= !Arc::ptr_eq(&below, child);
         children.push(below);
     }
     let plan = if is_new { with_children(plan, children)? } else { plan };
     match has_grouping_sets(&plan) && has_constants(&plan) {
-        true => Ok(ForgetConstantsExec::over(plan)),
+        true => Ok(ForgetConstantsExec::over(plan, true)),
         false => Ok(plan),
     }
 }
@@ -154,20 +162,31 @@ fn optional_sides(join: JoinType) -> [bool; 2] {
     }
 }
 
+fn is_union(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let node = node.as_ref() as &dyn Any;
+    node.is::<UnionExec>() || node.is::<InterleaveExec>()
+}
+
+/// Whether columns are known to be constant, or equal to others.
+fn has_equals(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    !plan.equivalence_properties().eq_group().is_empty()
+}
+
 fn has_constants(plan: &Arc<dyn ExecutionPlan>) -> bool {
     !plan.equivalence_properties().constants().is_empty()
 }
 
-/// Its input, of whose columns nothing is known but their order.
+/// Its input, of whose columns nothing is known but their order, or nothing at all.
 #[derive(Debug)]
 struct ForgetConstantsExec {
     input: Arc<dyn ExecutionPlan>,
+    keeps_order: bool,
     properties: Arc<PlanProperties>,
 }
 
 impl ForgetConstantsExec {
-    fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-        let order = input.output_ordering().cloned();
+    fn over(input: Arc<dyn ExecutionPlan>, keeps_order: bool) -> Arc<dyn ExecutionPlan> {
+        let order = input.output_ordering().cloned().filter(|_| keeps_order);
         let known = EquivalenceProperties::new_with_orderings(input.schema(), order);
         let properties = PlanProperties::new(
             known,
@@ -175,7 +194,7 @@ impl ForgetConstantsExec {
             input.pipeline_behavior(),
             input.boundedness(),
         );
-        Arc::new(Self { input, properties: Arc::new(properties) })
+        Arc::new(Self { input, keeps_order, properties: Arc::new(properties) })
     }
 }
 
@@ -199,7 +218,7 @@ impl ExecutionPlan for ForgetConstantsExec {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![self.keeps_order]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
@@ -217,7 +236,7 @@ impl ExecutionPlan for ForgetConstantsExec {
         self: Arc<Self>,
         mut children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Self::over(children.swap_remove(0)))
+        Ok(Self::over(children.swap_remove(0), self.keeps_order))
     }
 
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

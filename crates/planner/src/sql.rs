@@ -22,11 +22,14 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::casts::KeptCasts;
 use crate::checked::{CheckedArithmetic, CheckedConstants};
 use crate::constant_filters;
+use crate::dependencies::{self, ForgetDependencies};
 use crate::diagnose::Diagnose;
 use crate::distinct::DistinctAsGroups;
 use crate::error::Error;
+use crate::float_groups;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
@@ -37,6 +40,8 @@ use crate::rewrite;
 use crate::signed::SignedDifferences;
 use crate::spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, row_field, scalar};
 use crate::text;
+use crate::times;
+use crate::zeros;
 
 /// DataFusion, set up so that its plans can be cut.
 pub struct Sql<'a> {
@@ -103,7 +108,9 @@ impl<'a> Sql<'a> {
         if let Statement::Statement(inner) = &mut statement {
             literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
         }
+        rewrite::computing(&mut statement);
         rewrite::joins(query, &state, &mut statement).await?;
+        rewrite::aggregates(&state, &mut statement);
         let plan = state
             .statement_to_plan(statement.clone())
             .await
@@ -173,9 +180,13 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     context
         .register_function_rewrite(Arc::new(SignedDifferences))
         .and_then(|()| context.register_expr_planner(Arc::new(CheckedConstants)))
+        .and_then(|()| context.register_relation_planner(Arc::new(dependencies::Relations)))
         .expect("a fresh context takes every rewrite");
     context.add_analyzer_rule(Arc::new(CheckedArithmetic));
     context.add_analyzer_rule(Arc::new(OneNan));
+    context.add_analyzer_rule(Arc::new(ForgetDependencies));
+    context.add_analyzer_rule(Arc::new(times::AsText));
+    context.add_analyzer_rule(Arc::new(KeptCasts));
     for (index, mut table) in tables.enumerate() {
         table.table = index.into();
         let name = datafusion::common::TableReference::bare(table.name.clone());
@@ -183,7 +194,9 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
             .register_table(name, Arc::new(table))
             .expect("a fresh catalog takes every table once");
     }
-    optional_sides::guarded(with_distinct_as_groups(constant_filters::guarded(context.state())))
+    let state = constant_filters::guarded(zeros::guarded(context.state()));
+    let state = with_distinct_as_groups(state);
+    optional_sides::guarded(float_groups::guarded(dependencies::guarded(state)))
 }
 
 fn with_distinct_as_groups(state: SessionState) -> SessionState {
@@ -223,6 +236,10 @@ fn config() -> SessionConfig {
     options.optimizer.enable_join_dynamic_filter_pushdown = false;
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // Both give wrong rows: the first keeps the k largest groups although a window or another expression of the same name is
+    // above them, and does not find NaN equal to itself; the second adds up the frames of one of two windows only.
+    options.optimizer.enable_topk_aggregation = false;
+    options.optimizer.enable_window_limits = false;
     // Scalar subqueries become joins, whose sides are stages like any other.
     options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
     config

@@ -46,10 +46,6 @@ pub enum Output {
 }
 
 impl Stage {
-    pub fn is_map(&self) -> bool {
-        matches!(self.placement, Placement::Map { .. })
-    }
-
     /// Whether this shard runs the stage.
     pub fn runs_on(&self, shard: ShardId) -> bool {
         match self.placement {

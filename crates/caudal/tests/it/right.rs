@@ -152,4 +152,6 @@ macro_rules! files {
     )*};
 }
 
-files!(subqueries, joins, sets, windows, aggregates, floats, patterns, times);
+files!(subqueries, joins, sets, windows, aggregates, floats, patterns, times, dependencies, names);
+files!(conversions, functions);
+files!(conditions);

@@ -1,32 +1,51 @@
 //! Functions of DataFusion that give wrong numbers, with the same names and the right ones.
 //!
 //! - [`extremes`]: `min` and `max` of floats;
-//! - [`as_is`]: what keeps conditions from being simplified;
+//! - [`as_is`]: what keeps conditions from being simplified, and names apart;
+//! - [`digits`]: `round` and `trunc` to some digits;
 //! - [`float_key`]: what sorting needs to know that `-0.0` equals `0.0`;
+//! - [`interval_key`]: what intervals are compared by;
 //! - [`one_nan`]: what makes any NaN the same;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
 //! - [`reach`]: what windows over times need to know where time ends;
+//! - [`replacement`]: what `regexp_replace` needs to know the replacements of PostgreSQL;
+//! - [`split_part`]: `split_part`, counted from the end;
+//! - [`steps`], [`time_text`], [`zoneless`]: what casts of timestamps need;
+//! - [`windowed`][]: any aggregate over a window;
 //! - [`sign`][]: `sign`, which DataFusion calls `signum`;
 //! - [`percentile`][]: `percentile_cont`;
+//! - [`regression`][]: `regr_r2`;
 //! - [`median`][]: `median`.
 
 #[macro_use]
 mod inherit;
 
 mod as_is;
+mod digits;
 mod extremes;
 mod float_key;
+mod interval_key;
 mod median;
 mod one_nan;
 mod patterns;
 mod percentile;
 mod reach;
+mod regression;
+mod replacement;
 mod sign;
+mod split_part;
+mod steps;
+mod time_text;
+mod windowed;
+mod zoneless;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
+pub use digits::Digits;
 pub use one_nan::{scalar_with_one_nan, with_one_nan};
 pub use patterns::Kind as PatternKind;
+pub use replacement::translate as translate_replacement;
+pub use steps::Step;
 
 /// `min`, as it is registered.
 pub fn min() -> AggregateUDF {
@@ -45,6 +64,7 @@ pub fn aggregates() -> Vec<AggregateUDF> {
         max(),
         AggregateUDF::new_from_impl(percentile::PercentileCont::new()),
         AggregateUDF::new_from_impl(median::Median::new()),
+        AggregateUDF::new_from_impl(regression::Determination::new()),
     ]
 }
 
@@ -53,13 +73,28 @@ pub fn scalars() -> Vec<ScalarUDF> {
     vec![
         float_key(),
         as_is(),
+        beside(),
         one_nan(),
         pattern(PatternKind::Like),
         pattern(PatternKind::SimilarTo),
         reach(true),
         reach(false),
         ScalarUDF::new_from_impl(sign::Sign::new()),
+        interval_key(),
+        to_digits(Digits::Round),
+        to_digits(Digits::Trunc),
+        replacement(),
+        split_part_back(),
+        to_step(Step::Nearest),
+        to_step(Step::Last),
+        time_text(),
+        zoneless(),
     ]
+}
+
+/// The aggregate as it is used over windows.
+pub fn windowed(aggregate: &AggregateUDF) -> AggregateUDF {
+    AggregateUDF::new_from_impl(windowed::Windowed::new(aggregate.clone()))
 }
 
 /// `float_key`, as it is registered.
@@ -69,7 +104,12 @@ pub fn float_key() -> ScalarUDF {
 
 /// `as_is`, as it is registered.
 pub fn as_is() -> ScalarUDF {
-    ScalarUDF::new_from_impl(as_is::AsIs::new())
+    ScalarUDF::new_from_impl(as_is::AsIs::alone())
+}
+
+/// `beside`, as it is registered.
+pub fn beside() -> ScalarUDF {
+    ScalarUDF::new_from_impl(as_is::AsIs::beside())
 }
 
 /// `one_nan`, as it is registered.
@@ -85,4 +125,39 @@ pub fn pattern(kind: PatternKind) -> ScalarUDF {
 /// `can_add` or `can_subtract`, as they are registered.
 pub fn reach(subtracts: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(reach::Reach::new(subtracts))
+}
+
+/// `interval_key`, as it is registered.
+pub fn interval_key() -> ScalarUDF {
+    ScalarUDF::new_from_impl(interval_key::IntervalKey::new())
+}
+
+/// `round_digits` or `trunc_digits`, as they are registered.
+pub fn to_digits(digits: Digits) -> ScalarUDF {
+    ScalarUDF::new_from_impl(digits::ToDigits::new(digits))
+}
+
+/// `replacement`, as it is registered.
+pub fn replacement() -> ScalarUDF {
+    ScalarUDF::new_from_impl(replacement::Replacement::new())
+}
+
+/// `split_part_back`, as it is registered.
+pub fn split_part_back() -> ScalarUDF {
+    ScalarUDF::new_from_impl(split_part::SplitPartBack::new())
+}
+
+/// `nearest_step` or `last_step`, as they are registered.
+pub fn to_step(step: Step) -> ScalarUDF {
+    ScalarUDF::new_from_impl(steps::ToStep::new(step))
+}
+
+/// `time_text`, as it is registered.
+pub fn time_text() -> ScalarUDF {
+    ScalarUDF::new_from_impl(time_text::TimeText::new())
+}
+
+/// `zoneless`, as it is registered.
+pub fn zoneless() -> ScalarUDF {
+    ScalarUDF::new_from_impl(zoneless::Zoneless::new())
 }

@@ -7,6 +7,7 @@
 mod ngrams;
 mod script;
 
+use caudal_core::limits;
 use ngrams::WORD_END;
 use script::{SCRIPTS, Script, script_of};
 
@@ -41,12 +42,9 @@ fn best(languages: &[&'static str], sample: &Sample) -> Option<&'static str> {
     winners.next().is_none().then_some(*winner)
 }
 
-/// Letters beyond this change the verdict of hardly any text.
-const SAMPLE_LETTERS_MAX: usize = 512;
-
 /// The first letters of a text, lowercase, with [`WORD_END`] between words.
 struct Sample {
-    letters: [char; SAMPLE_LETTERS_MAX],
+    letters: [char; limits::LANGUAGE_LETTERS_MAX],
     length: usize,
     /// The letters of each script, counted in bytes of UTF-8: a Han character tells more than a
     /// Latin letter, and weighs three times as much.
@@ -55,10 +53,13 @@ struct Sample {
 
 impl Sample {
     fn of(text: &str) -> Self {
-        let mut sample =
-            Self { letters: [WORD_END; SAMPLE_LETTERS_MAX], length: 0, weights: [0; SCRIPTS] };
+        let mut sample = Self {
+            letters: [WORD_END; limits::LANGUAGE_LETTERS_MAX],
+            length: 0,
+            weights: [0; SCRIPTS],
+        };
         for c in text.chars() {
-            if sample.length == SAMPLE_LETTERS_MAX {
+            if sample.length == limits::LANGUAGE_LETTERS_MAX {
                 break;
             }
             if let Some(script) = script_of(c) {
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn long_texts_are_sampled() {
         let text = "The game is good. ".repeat(10_000);
-        assert_eq!(Sample::of(&text).length, SAMPLE_LETTERS_MAX);
+        assert_eq!(Sample::of(&text).length, limits::LANGUAGE_LETTERS_MAX);
         assert_eq!(detect(&text), Some("en"));
     }
 }

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
+use caudal_core::limits;
 use memchr::memchr3;
 
 use super::Malformed;
 use super::escapes::unescape;
-
-/// How deep containers may nest; a guard of the stack against hostile text, far above real columns.
-pub(super) const DEPTH_MAX: usize = 64;
 
 /// A position in the text. Every method begins at a token and leaves the position behind what it took.
 pub(super) struct Cursor<'a> {
@@ -103,7 +101,7 @@ impl<'a> Cursor<'a> {
         mut item: impl FnMut(&mut Self) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
+        if self.depth > limits::PYTHON_LITERAL_LEVELS_MAX {
             return Err(Malformed);
         }
         while !self.take(close)? {

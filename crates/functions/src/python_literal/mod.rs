@@ -58,7 +58,8 @@ pub fn field_values<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::cursor::DEPTH_MAX;
+    use caudal_core::limits::PYTHON_LITERAL_LEVELS_MAX;
+
     use super::*;
 
     fn list(text: &str) -> Option<Vec<String>> {
@@ -191,8 +192,8 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(list(&nested(DEPTH_MAX)).is_some());
-        assert_eq!(list(&nested(DEPTH_MAX + 1)), None);
+        assert!(list(&nested(PYTHON_LITERAL_LEVELS_MAX)).is_some());
+        assert_eq!(list(&nested(PYTHON_LITERAL_LEVELS_MAX + 1)), None);
         assert_eq!(list(&"[".repeat(1_000_000)), None);
     }
 

@@ -10,6 +10,7 @@
 use std::ops::ControlFlow;
 
 use arrow::datatypes::DataType;
+use caudal_core::limits;
 use datafusion::common::{DFSchemaRef, TableReference};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
@@ -265,12 +266,9 @@ impl Trial<'_> {
         let forms: Vec<_> = forms
             .iter()
             .filter(|form| !form.contains("UserDefined") && !form.contains('/'))
-            .take(FORMS_MAX)
+            .take(limits::FUNCTION_FORMS_MAX)
             .map(|form| format!("{name}({form})"))
             .collect();
         (!forms.is_empty()).then(|| plain::cleaned(&format!("it is {}", forms.join(" or "))))
     }
 }
-
-/// Forms of a function that are listed.
-const FORMS_MAX: usize = 3;

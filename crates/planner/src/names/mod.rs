@@ -11,7 +11,7 @@
 //! whose header says `Name`. Here a name that is not quoted means what is spelled so, else what is spelled
 //! so but for case; of two such things neither is meant. Names are looked up scope by scope, from the
 //! inside out, as SQL says: the tables of a FROM ([`relations`]), the outputs of a SELECT ([`outputs`]) for
-//! those clauses that see them ([`select`]), then what is around a subquery.
+//! those clauses that see them ([`select`], [`order`]), then what is around a subquery.
 //!
 //! On the way it is known what every query gives, so this is also where outputs get their names: those that a
 //! user sees are the text of the SELECT ([`Outputs`]), the plan's own stay DataFusion's, but repeated ones
@@ -20,6 +20,7 @@
 //! A name that means nothing that is known here is left alone: DataFusion refuses it.
 
 mod expressions;
+mod order;
 mod outputs;
 mod relations;
 mod scope;
@@ -94,7 +95,7 @@ impl Names<'_> {
                 self.cte(cte, with.recursive, outer)?;
             }
         }
-        let columns = match query.body.as_mut() {
+        let mut columns = match query.body.as_mut() {
             // Its ORDER BY sees its tables, too.
             SetExpr::Select(select) => self.select(select, query.order_by.as_mut(), outer, used)?,
             body => {
@@ -109,6 +110,9 @@ impl Names<'_> {
         let nothing = Scope::within(outer);
         self.expressions(&mut query.limit_clause, &nothing)?;
         self.ctes.truncate(around);
+        if let (Some(columns), Use::Table) = (&mut columns, used) {
+            order::called_as_shown(query, columns);
+        }
         Ok(columns)
     }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use datafusion::sql::sqlparser::ast::{
-    ExcludeSelectItem, Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind,
+    ExcludeSelectItem, Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
     WildcardAdditionalOptions,
 };
 
@@ -16,6 +16,7 @@ use super::scope::{Column, Meaning, Relation, Scope, pick};
 use super::{Columns, Names, Use, exactly, idents_of, rename};
 use crate::error::Error;
 use crate::idents::same;
+use crate::texts;
 
 /// One column that a SELECT gives.
 struct Output {
@@ -30,6 +31,8 @@ impl Names<'_> {
         items: &mut Vec<SelectItem>,
         scope: &Scope<'_>,
         used: Use,
+        // Those for which outputs make way.
+        inputs: &BTreeSet<String>,
     ) -> Result<Columns, Error> {
         let mut outputs = vec![];
         let mut all_known = true;
@@ -41,14 +44,26 @@ impl Names<'_> {
             }
         }
         if !all_known {
-            return Ok(None);
+            return match items.iter().find_map(|item| name_of_input(item, inputs)) {
+                Some(alias) => Err(self.two_meanings(alias)),
+                None => Ok(None),
+            };
         }
-        let repeated = tell_apart(&mut outputs, scope, used);
+        let made_way = make_way(&mut outputs, scope, inputs);
+        let repeated = tell_apart(&mut outputs, scope, used) || made_way;
         let hides = scope.relations.iter().flat_map(Relation::known).any(|column| column.hidden);
         if repeated || hides || !scope.merged.is_empty() {
             *items = outputs.iter().map(|output| output.item.clone()).collect();
         }
         Ok(Some(outputs.into_iter().map(|output| output.column).collect()))
+    }
+
+    fn two_meanings(&self, alias: &Ident) -> Error {
+        let message = format!(
+            "{alias} in an expression of ORDER BY is a column of a table, and a name that the SELECT gives"
+        );
+        let hint = Some("call the output otherwise".to_string());
+        Error::Refused { query: self.query.name.clone(), message, hint, at: self.place(alias) }
     }
 
     /// Rewrites an item of a SELECT. What it gives, one by one; `None` if only DataFusion can tell.
@@ -213,6 +228,40 @@ fn column_of(relation: &Relation, name: String, is_merged: bool) -> Expr {
     }
 }
 
+/// Gives each output that is called as one of these columns, and is none, another name. Whether there was any.
+fn make_way(outputs: &mut [Output], scope: &Scope<'_>, inputs: &BTreeSet<String>) -> bool {
+    let known = scope.relations.iter().flat_map(Relation::known);
+    let names = outputs.iter().map(|output| &output.column).chain(known);
+    let mut taken: BTreeSet<_> = names.filter_map(|column| column.name.clone()).collect();
+    let mut made_way = false;
+    for output in outputs {
+        if name_of_input(&output.item, inputs).is_some()
+            && let SelectItem::ExprWithAlias { alias, .. } = &mut output.item
+        {
+            let name = free(&alias.value, &taken);
+            taken.insert(name.clone());
+            rename(alias, &name);
+            output.column.name = Some(name);
+            made_way = true;
+        }
+    }
+    made_way
+}
+
+/// The name that an item gives, if one of these columns has it.
+fn name_of_input<'i>(item: &'i SelectItem, inputs: &BTreeSet<String>) -> Option<&'i Ident> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } if inputs.contains(&alias.value) => Some(alias),
+        _ => None,
+    }
+}
+
+/// A name like this one that is not taken.
+fn free(name: &str, taken: &BTreeSet<String>) -> String {
+    let mut names = (1..).map(|n| format!("{name}_{n}"));
+    names.find(|name| !taken.contains(name)).expect("numbers do not end")
+}
+
 /// Gives each output that would have another's name one of its own. Whether there was any.
 fn tell_apart(outputs: &mut [Output], scope: &Scope<'_>, used: Use) -> bool {
     let mut taken = BTreeSet::new();
@@ -222,9 +271,7 @@ fn tell_apart(outputs: &mut [Output], scope: &Scope<'_>, used: Use) -> bool {
             continue;
         }
         repeated = true;
-        let shown = &output.column.shown;
-        let free = (1..).map(|n| format!("{shown}_{n}")).find(|name| !taken.contains(name));
-        let name = free.expect("numbers do not end");
+        let name = free(&output.column.shown, &taken);
         taken.insert(name.clone());
         let alias = Ident::with_quote('"', name.clone());
         let expr = match &output.item {
@@ -248,14 +295,27 @@ fn key(output: &Output, scope: &Scope<'_>, used: Use) -> String {
             qualified(expr, scope).unwrap_or_else(|| name.clone())
         }
         (_, Some(name)) => name.clone(),
-        (_, None) => {
-            let text = output.column.shown.to_lowercase();
-            // Without parentheses, spaces, quotes and what stands before a point.
-            let is_kept = |c: char| c.is_alphanumeric() || "_.'$+-*/%<>=|,".contains(c);
-            let words = text.split(|c: char| !is_kept(c));
-            let words = words.map(|word| word.rsplit_once('.').map_or(word, |(_, name)| name));
-            words.collect()
+        (SelectItem::UnnamedExpr(expr), None) => {
+            let named_by = named_by(expr);
+            let column = qualified(&named_by, scope);
+            column.unwrap_or_else(|| texts::key(&named_by.to_string()))
         }
+        (_, None) => texts::key(&output.column.shown),
+    }
+}
+
+/// The part that DataFusion names an expression by: a subquery is called as its column.
+fn named_by(expr: &Expr) -> Expr {
+    let expr = texts::without_casts(expr);
+    if let Expr::Nested(inner) = &expr {
+        return named_by(inner);
+    }
+    let Expr::Subquery(query) = &expr else { return expr };
+    let SetExpr::Select(select) = query.body.as_ref() else { return expr };
+    match select.projection.first() {
+        Some(SelectItem::UnnamedExpr(column)) => named_by(column),
+        Some(SelectItem::ExprWithAlias { alias, .. }) => Expr::Identifier(alias.clone()),
+        _ => expr,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use caudal_core::error::nearest;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, JoinConstraint, ObjectName, TableAlias, TableFactor, TableWithJoins, Value,
+    Expr, Ident, JoinConstraint, ObjectName, TableAlias, TableAliasColumnDef, TableFactor,
+    TableWithJoins, Value,
 };
 
 use super::scope::{Column, Meaning, Relation, Scope, pick};
 use super::{Columns, Names, Use, exactly_all, idents_of, rename};
 use crate::error::Error;
-use crate::idents::{means, same};
+use crate::idents::{exact, means, same};
 use crate::join_syntax::{Keeps, constraint_mut};
 use crate::spec::ROW_COLUMN;
 
@@ -235,10 +236,23 @@ fn aliased(
 ) -> Relation {
     match alias {
         Some(alias) => {
-            let named = exactly_all(alias);
+            let mut named = exactly_all(alias);
+            if let (Some(named), Some(columns)) = (&mut named, &columns) {
+                name_the_rest(alias, named, columns);
+            }
             Relation::new(Some(alias.name.value.clone()), named.or(columns))
         }
         None => Relation::new(qualifier, columns),
+    }
+}
+
+/// `t AS x(a)` names the first column: the others keep their names.
+fn name_the_rest(alias: &mut TableAlias, named: &mut Vec<Column>, columns: &[Column]) {
+    for column in columns.iter().skip(named.len()) {
+        let Some(name) = &column.name else { return };
+        let name = exact(name.clone());
+        alias.columns.push(TableAliasColumnDef { name, data_type: None });
+        named.push(column.clone());
     }
 }
 

@@ -53,8 +53,8 @@ pub struct Scope<'a> {
     pub relations: Vec<Relation>,
     /// Columns that USING or NATURAL made one of two.
     pub merged: Vec<String>,
-    /// Names that the SELECT itself gives, for the clauses that see them.
-    pub outputs: Vec<String>,
+    /// What the SELECT itself gives, for the clauses that see it: that which has a name.
+    pub outputs: Vec<Column>,
     pub outer: Option<&'a Scope<'a>>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Scope<'a> {
 
     pub fn of_outputs(columns: Option<&[Column]>, outer: Option<&'a Scope<'a>>) -> Self {
         let mut scope = Self::within(outer);
-        scope.outputs = names_of(columns.unwrap_or_default());
+        scope.outputs = with_names(columns.unwrap_or_default());
         scope
     }
 
@@ -119,7 +119,8 @@ impl<'a> Scope<'a> {
         self.relations.iter().any(|relation| relation.columns.is_none())
     }
 
-    fn input(&self, written: &str) -> Meaning {
+    /// What a name means of that which is in the FROM.
+    pub fn input(&self, written: &str) -> Meaning {
         let mut found = vec![];
         for relation in &self.relations {
             for name in relation.known().iter().filter_map(|column| column.name.as_deref()) {
@@ -148,9 +149,20 @@ impl<'a> Scope<'a> {
         Meaning::Ambiguous { candidates, by_case }
     }
 
-    /// Of repeated outputs the first is meant.
+    /// What a user calls so. Of repeated outputs the first is meant.
     fn output(&self, written: &str) -> Meaning {
-        pick(written, self.outputs.iter().map(String::as_str))
+        match pick(written, self.outputs.iter().map(|column| column.shown.as_str())) {
+            Meaning::Exactly(shown) => match self.shown(&shown) {
+                Some(name) => Meaning::Exactly(name.to_string()),
+                None => Meaning::Unknown,
+            },
+            other => other,
+        }
+    }
+
+    /// What DataFusion calls the output that a user calls exactly so.
+    pub fn shown(&self, shown: &str) -> Option<&str> {
+        self.outputs.iter().find(|column| column.shown == shown)?.name.as_deref()
     }
 }
 
@@ -178,6 +190,6 @@ pub fn pick<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Meaning 
     }
 }
 
-pub fn names_of(columns: &[Column]) -> Vec<String> {
-    columns.iter().filter_map(|column| column.name.clone()).collect()
+pub fn with_names(columns: &[Column]) -> Vec<Column> {
+    columns.iter().filter(|column| column.name.is_some()).cloned().collect()
 }

@@ -8,8 +8,8 @@
 
 use datafusion::sql::sqlparser::ast::{Distinct, Expr, GroupByExpr, OrderBy, OrderByKind, Select};
 
-use super::scope::{First, Scope, names_of};
-use super::{Columns, Names, Use};
+use super::scope::{First, Scope, with_names};
+use super::{Columns, Names, Use, order, rename};
 use crate::error::Error;
 
 impl Names<'_> {
@@ -25,9 +25,10 @@ impl Names<'_> {
         self.expressions(&mut select.prewhere, &scope)?;
         self.expressions(&mut select.named_window, &scope)?;
         self.expressions(&mut select.lateral_views, &scope)?;
-        let columns = self.outputs(&mut select.projection, &scope, used)?;
+        let inputs = order::inputs_of(select.distinct.as_ref(), order_by.as_deref(), &scope);
+        let columns = self.outputs(&mut select.projection, &scope, used, &inputs)?;
 
-        scope.outputs = names_of(columns.as_deref().unwrap_or_default());
+        scope.outputs = with_names(columns.as_deref().unwrap_or_default());
         if let GroupByExpr::Expressions(expressions, _) = &mut select.group_by {
             self.expressions(expressions, &scope)?;
         }
@@ -48,6 +49,13 @@ impl Names<'_> {
 
     fn order(&mut self, expression: &mut Expr, scope: &Scope<'_>) -> Result<(), Error> {
         let first = match expression {
+            Expr::Identifier(ident) if ident.quote_style.is_some() => {
+                if let Some(name) = scope.shown(&ident.value) {
+                    let name = name.to_string();
+                    rename(ident, &name);
+                }
+                return Ok(());
+            }
             Expr::Identifier(_) => First::Outputs,
             _ => First::Inputs,
         };

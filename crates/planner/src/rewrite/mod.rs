@@ -7,20 +7,41 @@
 //! - [`aliases`]: `t POSITIONAL JOIN u`, which is no alias;
 //! - [`functions`]: calls that are refused;
 //! - [`windows`]: `OVER (w ORDER BY x)`, which is based on `w`;
-//! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`.
+//! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
+//! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
+//! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;
+//! - [`casts`]: `sum(x), sum(CAST(x AS DOUBLE))`;
+//! - [`one_group`]: `GROUP BY ()`;
+//! - [`any_array`]: `x = ANY(array)`;
+//! - [`modulo`]: `mod(a, b)`;
+//! - [`rows`]: `(a, b) = (c, d)`;
+//! - [`zones`]: TIMESTAMP WITH TIME ZONE.
 
 mod aliases;
+mod any_array;
+mod casts;
 mod columns;
 mod distinct;
+mod fetch;
 mod from_first;
 mod functions;
+mod modulo;
+mod one_group;
 mod relations;
+mod rows;
+mod rows_in;
 mod using;
 mod windows;
+mod zones;
+
+use std::ops::ControlFlow;
 
 use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{self, Ident};
+use datafusion::sql::sqlparser::ast::{
+    self, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
+    Ident, ObjectName, VisitMut, VisitorMut,
+};
 use datafusion::sql::sqlparser::tokenizer::Location;
 
 use crate::error::{Error, Place};
@@ -33,9 +54,31 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     let refused = |refusal: Refusal| refusal.of(query);
     distinct::rewrite(statement);
     from_first::rewrite(statement);
+    fetch::rewrite(statement);
+    rows_in::rewrite(statement);
     aliases::check(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
     windows::rewrite(statement).map_err(refused)
+}
+
+/// What would be computed otherwise than it is written, once it is known what columns of the answer are called.
+pub fn computing(statement: &mut Statement) {
+    let Statement::Statement(statement) = statement else { return };
+    let _: ControlFlow<()> = statement.as_mut().visit(&mut Computing);
+}
+
+struct Computing;
+
+impl VisitorMut for Computing {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expression: &mut ast::Expr) -> ControlFlow<()> {
+        any_array::rewrite(expression);
+        modulo::rewrite(expression);
+        rows::rewrite(expression);
+        zones::rewrite(expression);
+        ControlFlow::Continue(())
+    }
 }
 
 /// Joins by the names of columns, once all names are exact.
@@ -48,6 +91,32 @@ pub async fn joins(
     let statement: &mut ast::Statement = statement;
     let relations = relations::plan(state, statement).await;
     using::rewrite(statement, relations).map_err(|refusal| refusal.of(query))
+}
+
+/// What an aggregate is taken for, once all names are exact.
+pub fn aggregates(state: &SessionState, statement: &mut Statement) {
+    let Statement::Statement(statement) = statement else { return };
+    one_group::rewrite(state, statement);
+    casts::rewrite(state, statement);
+}
+
+/// A call of a function.
+fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+    let argument = |expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: arguments.into_iter().map(argument).collect(),
+            clauses: vec![],
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: vec![],
+    })
 }
 
 /// Why a rewrite gives up, before it is known whose query it is.

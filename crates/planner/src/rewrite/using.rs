@@ -13,16 +13,16 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderByKind,
-    Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value,
-    VisitMut, VisitorMut, WildcardAdditionalOptions,
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, OrderByKind, Query, Select,
+    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut,
+    VisitorMut, WildcardAdditionalOptions,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use super::Refusal;
 use super::columns::{Columns, Part, named};
 use super::relations::{Relations, joins_by_name};
+use super::{Refusal, call};
 use crate::idents::{exact, means, normal};
 use crate::join_syntax::{Keeps, constraint, constraint_mut, is_by_name};
 
@@ -263,29 +263,8 @@ fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
 fn either(join: &JoinOperator, left: Expr, right: Expr) -> Expr {
     use JoinOperator::{FullOuter, Right, RightAnti, RightOuter, RightSemi};
     match join {
-        FullOuter(_) => coalesce(left, right),
+        FullOuter(_) => call("coalesce", vec![left, right]),
         Right(_) | RightOuter(_) | RightSemi(_) | RightAnti(_) => right,
         _ => left,
     }
-}
-
-fn coalesce(left: Expr, right: Expr) -> Expr {
-    use datafusion::sql::sqlparser::ast::{
-        Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments,
-    };
-    let argument = |expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new("coalesce")]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: vec![argument(left), argument(right)],
-            clauses: vec![],
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: vec![],
-    })
 }

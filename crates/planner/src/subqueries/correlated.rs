@@ -208,6 +208,10 @@ fn on_the_way(plan: &LogicalPlan, used: Used) -> Option<&'static str> {
     if !depends(plan) {
         return None;
     }
+    let computes = matches!(plan, LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_));
+    if computes && plan.contains_outer_reference() {
+        return Some("can name that row in its WHERE alone");
+    }
     match plan {
         LogicalPlan::Filter(filter) => {
             let over_groups =
@@ -218,6 +222,9 @@ fn on_the_way(plan: &LogicalPlan, used: Used) -> Option<&'static str> {
             on_the_way(&filter.input, used)
         }
         LogicalPlan::Projection(projection) => on_the_way(&projection.input, used),
+        LogicalPlan::SubqueryAlias(alias) if is_one(&alias.input) => {
+            Some("cannot be inside of another one, if it is an aggregate over all rows")
+        }
         LogicalPlan::SubqueryAlias(alias) => on_the_way(&alias.input, used),
         LogicalPlan::Distinct(distinct) => on_the_way(distinct.input(), used),
         LogicalPlan::Aggregate(aggregate) => {

@@ -17,9 +17,11 @@
 //!
 //! What each kind of subquery is, over those one-row tables: [`kinds`].
 //!
-//! Subqueries that do depend on the row ([`correlated`]) are left to DataFusion, where it is right.
+//! Subqueries that do depend on the row ([`correlated`]) are left to DataFusion, where it is right; what they give for no rows
+//! at all has to be kept for it ([`empty`]).
 
 mod correlated;
+mod empty;
 mod kinds;
 mod one_row;
 
@@ -46,6 +48,7 @@ pub fn join(plan: LogicalPlan) -> Result<LogicalPlan> {
         joiner.node(node).map(Transformed::yes)
     })
     .data()
+    .and_then(empty::keep)
 }
 
 fn uses_subqueries(node: &LogicalPlan) -> Result<bool> {

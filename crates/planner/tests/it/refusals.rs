@@ -6,7 +6,7 @@ use crate::plan;
 
 async fn refusal(sql: &str) -> String {
     let error = plan(&[sql]).await.map(|_| ()).expect_err(sql);
-    let place = error.place().map(|place| format!("\n{}", place.excerpt())).unwrap_or_default();
+    let place = error.excerpt().map(|excerpt| format!("\n{excerpt}")).unwrap_or_default();
     let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     format!("{}: {error}{place}{hint}", error.code())
 }
