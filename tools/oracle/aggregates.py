@@ -13,6 +13,8 @@ FRAMES = [
     "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
     "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
     "GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
+    "GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
+    "ROWS BETWEEN 3 FOLLOWING AND UNBOUNDED FOLLOWING",
 ]
 
 
@@ -56,6 +58,8 @@ class Aggregates:
                     filtered = ""
             case "text":
                 call = choose([lambda: f"min({part()})", lambda: f"max({part()})"], [lambda: self.joined(scope)])
+                if call.startswith("array_to_string"):
+                    filtered = ""
             case "bool":
                 if self.portable or d.below(3) < 2:
                     return f"({self.aggregate('int', scope)} {d.among(['>', '=', '<='])} {d.between(0, 4)})"
@@ -72,8 +76,14 @@ class Aggregates:
         return call
 
     def joined(self, scope):
-        """In the text's own order, so that ties are equal."""
+        """In the text's own order, so that ties are equal; or in that of all columns."""
         self.duckdb_only()
+        if self.dice.one_in(3) and scope:
+            order = self.order([column.sql for column in scope])
+            return f"array_to_string(array_agg({self.leaf(scope, 'text')} ORDER BY {order}), ',')"
+        if self.dice.one_in(4):
+            item = self.leaf(scope, "int")
+            return f"array_to_string(array_agg(DISTINCT {item} ORDER BY {item}), ',')"
         columns = self.of_type(scope, "text")
         if not columns:
             return f"max({self.literal('text')})"
@@ -153,6 +163,9 @@ class Aggregates:
                     return f"count({part()}){filtered} {over(total=d.one_in(2))}"
                 case 7:
                     return self.value_function("int", part, over)
+                case 8 if not self.portable and d.one_in(2):
+                    self.duckdb_only()
+                    return f"count(*) OVER ({self.distance(scope)})"
             return f"{d.among(['min', 'max'])}({part()}) {over(total=d.one_in(2))}"
         if ty == "float" and not self.wild:
             match d.below(6):
@@ -164,13 +177,30 @@ class Aggregates:
                     return f"{d.among(['percent_rank', 'cume_dist'])}() {over(frame=False, total=False)}"
                 case 3 if not self.portable:
                     # A range of a number, on the single column that orders.
-                    key = self.leaf(scope, d.among(["int", "float"]))
-                    bounds = d.among(["3 PRECEDING AND CURRENT ROW", "1 PRECEDING AND 2 FOLLOWING", "CURRENT ROW AND 5 FOLLOWING"])
                     self.duckdb_only()
-                    return f"sum({part()}) OVER (ORDER BY {key} {d.among(['', 'DESC'])} RANGE BETWEEN {bounds})"
+                    return f"sum({part()}) OVER ({self.distance(scope)})"
         if ty in ("bool", "decimal") or d.below(2) == 0:
             return self.value_function(ty, part, over)
         return f"{d.among(['min', 'max'])}({part()}) {over(total=d.one_in(2))}"
+
+    def distance(self, scope):
+        """A frame of all rows within a distance, on the single column that orders."""
+        d = self.dice
+        # At the ends of a type DuckDB overflows, and we do not.
+        ty = d.among(["int", "float", "decimal", "date", "timestamp"])
+        key, unit = self.leaf(scope, ty), {"date": " DAY", "timestamp": " DAY"}.get(ty, "")
+        far = lambda n: f"INTERVAL '{n * 10}'{unit}" if unit else str(n)
+        bounds = d.among([
+            f"{far(3)} PRECEDING AND CURRENT ROW",
+            f"{far(1)} PRECEDING AND {far(2)} FOLLOWING",
+            f"CURRENT ROW AND {far(5)} FOLLOWING",
+            f"{far(4)} PRECEDING AND {far(1)} PRECEDING",
+            f"{far(1)} FOLLOWING AND UNBOUNDED FOLLOWING",
+            f"UNBOUNDED PRECEDING AND {far(2)} FOLLOWING",
+        ])  # fmt: skip
+        partition = f"PARTITION BY {d.among(scope).sql} " if d.one_in(2) else ""
+        nulls = d.among(["", " NULLS FIRST", " NULLS LAST"])
+        return f"{partition}ORDER BY {key} {d.among(['', 'DESC'])}{nulls} RANGE BETWEEN {bounds}"
 
     def value_function(self, ty, part, over):
         d = self.dice

@@ -175,7 +175,12 @@ class Expressions:
                 return f"-({part()})"
             case 7:
                 self.duckdb_only()
-                return f"{d.among(['floor', 'ceil', 'round'])}({part()})"
+                return f"{d.among(['floor', 'ceil', 'round', 'sign'])}({part()})"
+            case 8 if self.wild:
+                # Numbers that are none, in ways that give them different bits.
+                self.duckdb_only()
+                infinite = d.among(["CAST('inf' AS DOUBLE)", "CAST('-inf' AS DOUBLE)", "CAST('nan' AS DOUBLE)"])
+                return f"({part()} {d.among(['-', '+', '*'])} {infinite})"
         self.duckdb_only()
         return f"CAST({part('decimal')} AS DOUBLE)"
 
@@ -227,13 +232,18 @@ class Expressions:
     def timed(self, part):
         d = self.dice
         self.duckdb_only()
-        match d.below(4):
+        match d.below(6):
             case 0:
                 return f"CAST({part('date')} AS TIMESTAMP)"
             case 1:
                 return f"({part()} + INTERVAL '{d.between(1, 40)}' HOUR)"
             case 2:
                 return f"({part()} - INTERVAL '{d.between(1, 13)}' MONTH)"
+            case 3:
+                return f"({part('date')} {d.among(['+', '-'])} INTERVAL '{d.between(1, 40)}' {d.among(['HOUR', 'MINUTE'])})"
+            case 4:
+                # As many as a column says.
+                return f"({part('date')} + {part('int')} * INTERVAL '1' HOUR)"
         return f"date_trunc('{d.among(['hour', 'day', 'month', 'minute', 'second'])}', {part()})"
 
     def exact(self, part):
@@ -290,6 +300,10 @@ class Expressions:
                 return f"{part()} {d.among(['', 'NOT '])}IN ({', '.join(items)})"
             case 5:
                 pattern = d.among(["'%a%'", "'a%'", "'_b'", "'%e'", "'%'", "''", "'a_%'"])
+                if d.one_in(3):
+                    # What escapes is none of the letters of the texts.
+                    escaped = ["'a!%'", "'!_b'", "'%!%%'", "'!a%'", "'_!_'", "'%!_%'", self.leaf(scope, "text")]
+                    pattern = f"{d.among(escaped)} ESCAPE '!'"
                 how = "LIKE"
                 if not self.portable and d.one_in(4):
                     self.duckdb_only()

@@ -32,6 +32,7 @@ class Grammar(Expressions, Aggregates, Sources):
         # NaN and infinities: SQLite has none, casts to integers fail.
         self.wild = any(isinstance(v, float) and v - v != 0 for table in tables for row in table.rows for v in row)
         self.ctes = {}
+        self.has_recursion = False
         self.aliases = 0
         self.subqueries = 2
         # The name of a window that has a PARTITION BY only.
@@ -73,11 +74,12 @@ class Grammar(Expressions, Aggregates, Sources):
     def common_tables(self):
         d = self.dice
         said, recursive = [], False
+        self.has_recursion = False
         for _ in range(d.among([0, 0, 0, 0, 1, 1, 2])):
             match d.below(8):
                 case 6:
                     name, text, columns = self.recursive_table()
-                    recursive = True
+                    recursive = self.has_recursion = True
                 case 7:
                     name = self.alias("v")
                     rows, columns = self.values()
@@ -122,7 +124,12 @@ class Grammar(Expressions, Aggregates, Sources):
             return self.select(depth, types)
         self.inexact = False
         left, types = self.select(depth - 1, types)
-        right, _ = self.select(depth - 1, types)
+        others = types
+        if "int" in types and d.one_in(4) and not self.has_recursion:
+            # Types that have to be made one; only the result is of the wider. DuckDB 1.5.5 forgets it over recursive tables.
+            others = ["float" if ty == "int" else ty for ty in types]
+        right, _ = self.select(depth - 1, others)
+        types = others
         counting = [] if self.portable else ["EXCEPT ALL", "INTERSECT ALL"]
         which = d.among(["UNION ALL", "UNION", "EXCEPT", "INTERSECT", *counting])
         if which in counting:

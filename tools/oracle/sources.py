@@ -104,6 +104,10 @@ class Sources:
             self.duckdb_only()
             step = d.among(["", ", 2", ", 3"])
             return f"generate_series({d.between(0, 2)}, {d.between(3, 9)}{step}) AS {alias}(g)", named([("g", "int")])
+        if which == 4 and d.one_in(4) and not self.portable:
+            self.duckdb_only()
+            items = ", ".join(d.among([self.literal("int"), "NULL"]) for _ in range(d.between(1, 4)))
+            return f"unnest([{items}, 3]) AS {alias}(a)", named([("a", "int")])
         if which == 5 and depth > 0 and d.one_in(4):
             inner = self.alias("c")
             body, types = self.body(0)
