@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
+use arrow::error::ArrowError;
 use bytes::Bytes;
 use caudal_core::{SessionId, TableId, limits};
 use caudal_protocol::calls::PutBatch;
 use caudal_protocol::encoding::Encodings;
+use caudal_protocol::ipc::{self, IpcMessage};
 use caudal_protocol::{schema, wire};
 use caudal_runtime::failpoint::hit;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -16,21 +18,11 @@ use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
 
-/// What tells a message of an IPC stream from what older versions wrote, and ends a stream if its
-/// length is none.
-const CONTINUATION: u32 = u32::MAX;
-
 /// A stream of batches of one table.
 pub struct TableStream {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     table: TableId,
-}
-
-/// An IPC message as Flight carries it.
-pub struct EncodedBatch {
-    pub header: Bytes,
-    pub body: Bytes,
 }
 
 impl Gateway {
@@ -57,11 +49,11 @@ impl TableStream {
     pub async fn put(
         &self,
         PutBatch { number, encodings }: PutBatch,
-        encoded: EncodedBatch,
+        rows: IpcMessage,
     ) -> Result<(), Error> {
         let schema =
             self.schema(&encodings).map_err(|error| self.bad(number, error.to_string()))?;
-        let pieces = ipc_stream(schema, encoded);
+        let pieces = ipc::stream_of([schema, rows]);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
         let _in_hand = wait_for(&self.open.put_memory, rows_bytes).await;
         let message = wire::encode_table(self.table, number, &encodings, &pieces);
@@ -84,9 +76,9 @@ impl TableStream {
 
     /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types
     /// is not passed on.
-    fn schema(&self, encodings: &Encodings) -> Result<Bytes, wire::Error> {
+    fn schema(&self, encodings: &Encodings) -> Result<IpcMessage, ArrowError> {
         let plan = self.open.session.plan.table(self.table);
-        Ok(schema::encapsulated(&encodings.schema(&plan.schema)?)?.into())
+        Ok(ipc::encode_schema(&encodings.schema(&plan.schema)?))
     }
 
     fn bad(&self, number: u32, reason: String) -> Error {
@@ -97,7 +89,7 @@ impl TableStream {
 
 /// The reason why these cannot be the rows of a fragment.
 fn check(rows: &Bytes, encodings: &Encodings) -> Result<(), String> {
-    let shape = wire::shape(rows).map_err(|error| error.to_string())?;
+    let shape = ipc::shape(rows).map_err(|error| error.to_string())?;
     let most = |what: &str, is: u64, max: usize| match is > max as u64 {
         true => Err(format!("{is} {what}, where {max} are the most")),
         false => Ok(()),
@@ -116,19 +108,9 @@ async fn wait_for(memory: &Semaphore, bytes: usize) -> Option<SemaphorePermit<'_
     memory.acquire_many(bytes).await.ok()
 }
 
-/// The schema, the batch and the end: the pieces of an IPC stream.
-fn ipc_stream(schema: Bytes, EncodedBatch { header, body }: EncodedBatch) -> [Bytes; 6] {
-    let padding_bytes = header.len().next_multiple_of(8) - header.len();
-    let length = u32::try_from(header.len() + padding_bytes).expect("a message is far below 4 GiB");
-    let prefix = |length: u32| [CONTINUATION.to_le_bytes(), length.to_le_bytes()].concat();
-    let padding = vec![0; padding_bytes];
-    [schema, prefix(length).into(), header, padding.into(), body, prefix(0).into()]
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
-    use arrow_flight::utils::batches_to_flight_data;
+    use arrow::array::{ArrayRef, RecordBatch, UInt8Array};
 
     use super::*;
 
@@ -141,23 +123,9 @@ mod tests {
         let zeros: ArrayRef = Arc::new(UInt8Array::from(vec![0; 1 << 20]));
         let columns = (0..20).map(|at| (at.to_string(), Arc::clone(&zeros)));
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        let rows = wire::encode_batches(&[batch]).unwrap();
+        let rows = ipc::encode_batches(&[batch]).unwrap();
         assert_eq!(check(&rows, &encodings(10)), Ok(()));
         let refused = check(&rows, &encodings(20)).unwrap_err();
         assert!(refused.starts_with("356515840 bytes of memory"), "{refused}");
-    }
-
-    #[test]
-    fn what_flight_carries_is_a_stream_again() {
-        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
-        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("ccc")]));
-        let batch = RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap();
-        let messages = batches_to_flight_data(&batch.schema(), vec![batch.clone()]).unwrap();
-        let [_, message] = &messages[..] else { panic!("a schema and a batch") };
-        let schema = schema::encapsulated(&batch.schema()).unwrap().into();
-        let encoded =
-            EncodedBatch { header: message.data_header.clone(), body: message.data_body.clone() };
-        let stream = ipc_stream(schema, encoded).concat();
-        assert_eq!(wire::one_batch(stream.into()).unwrap(), batch);
     }
 }

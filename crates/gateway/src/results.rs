@@ -4,22 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
-use caudal_broker::{Consumer, Delivery, DeliveryTag};
-use caudal_core::{QueryId, SessionId};
-use caudal_protocol::Message;
+use caudal_broker::{Body, Consumer, DeliveryTag, RawDelivery};
+use caudal_core::{QueryId, SessionId, limits};
 use caudal_protocol::calls::{ResultItem, ResultWhat};
+use caudal_protocol::wire;
 use caudal_runtime::failpoint::hit;
 use tracing::info;
 
 use crate::open_sessions::OpenSession;
+use crate::rows::{self, Rows};
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
-
-/// Before subscribing again to what was lost.
-const RESUBSCRIBE_MS: u64 = 100;
 
 /// A client that reads a result.
 pub struct ResultStream {
@@ -62,7 +58,7 @@ impl ResultStream {
     }
 
     /// The next message, with its rows if it has any. May be dropped and called again.
-    pub async fn next(&mut self) -> Result<(ResultItem, Option<RecordBatch>), Error> {
+    pub async fn next(&mut self) -> Result<(ResultItem, Rows), Error> {
         if self.epoch == 0 {
             self.epoch = self.open.epoch();
         }
@@ -93,20 +89,19 @@ impl ResultStream {
         Ok(())
     }
 
-    async fn next_message(&mut self) -> Result<(ResultItem, Option<RecordBatch>), Error> {
+    async fn next_message(&mut self) -> Result<(ResultItem, Rows), Error> {
         loop {
             let Some(consumer) = &mut self.consumer else {
                 self.subscribe_again().await?;
                 continue;
             };
-            match consumer.next().await {
-                Ok(Some(Delivery { tag, message, .. })) => {
+            match consumer.next_raw().await {
+                Ok(Some(RawDelivery { tag, body })) => match self.read(body) {
+                    Ok(Some((what, rows))) => return Ok((self.number(tag, what), rows)),
                     // What is not for a client is as good as unread.
-                    if let Some(what) = ResultWhat::of(&message) {
-                        let rows = self.rows(&message)?;
-                        return Ok((self.number(tag, what), rows));
-                    }
-                }
+                    Ok(None) => {}
+                    Err(garbage) => self.lose(garbage).await?,
+                },
                 Ok(None) => {
                     let queue = self.open.session.queues.result(self.query);
                     return Err(self.gateway.queue_is_gone(&self.open, queue).await);
@@ -123,15 +118,21 @@ impl ResultStream {
         ResultItem { tag, what }
     }
 
-    /// All rows of a message as one batch.
-    fn rows(&self, message: &Message) -> Result<Option<RecordBatch>, Error> {
-        let batches: Vec<_> = message.batches().collect();
-        let Some(first) = batches.first() else { return Ok(None) };
-        let joined = concat_batches(&first.schema(), batches.iter().copied());
-        joined.map(Some).map_err(|error| Error::BadObject {
-            name: self.open.session.queues.result(self.query),
+    /// What a message says to the client, and its rows.
+    fn read(&self, body: Body) -> Result<Option<(ResultWhat, Rows)>, caudal_broker::Error> {
+        let read = match body {
+            Body::Message(message) => rows::of_message(&message)
+                .map(|rows| (ResultWhat::of(&message), rows))
+                .map_err(wire::Error::from),
+            Body::Encoded(encoded) => wire::open(encoded).and_then(|(message, streams)| {
+                Ok((ResultWhat::of(&message), rows::of_streams(&streams)?))
+            }),
+        };
+        let (what, rows) = read.map_err(|error| caudal_broker::Error::Garbage {
+            queue: self.open.session.queues.result(self.query),
             reason: error.to_string(),
-        })
+        })?;
+        Ok(what.map(|what| (what, rows)))
     }
 
     /// Subscribes anew: what was not acknowledged comes again; the client knows it by its identity.
@@ -147,7 +148,7 @@ impl ResultStream {
     }
 
     async fn subscribe_again(&mut self) -> Result<(), Error> {
-        caudal_runtime::time::sleep(Duration::from_millis(RESUBSCRIBE_MS)).await;
+        caudal_runtime::time::sleep(Duration::from_millis(limits::RESUBSCRIBE_MS)).await;
         match self.open.session.result(self.query).await {
             Ok(consumer) => self.consumer = Some(consumer),
             Err(error) => self.lose(error).await?,

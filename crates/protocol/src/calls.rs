@@ -5,12 +5,12 @@
 //! comes with its code in the header [`CODE_HEADER`] and what to do about it in [`HINT_HEADER`].
 
 use arrow::datatypes::SchemaRef;
-use caudal_core::{FragmentId, Part, QueryId, SessionId, Source, TableId};
+use caudal_core::{Failure, FragmentId, Part, QueryId, SessionId, Source, TableId};
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encodings;
 use crate::manifest::{QuerySpec, TableEntry};
-use crate::message::{Failure, FragmentPart, Message};
+use crate::message::{FragmentPart, Message};
 use crate::schema;
 
 pub const CODE_HEADER: &str = "caudal-code";
@@ -73,26 +73,7 @@ pub struct QueryShape {
     pub sources: Vec<Source>,
     /// Nothing will come, for it cannot be answered. Where this is said of all queries, there is no session.
     #[serde(default)]
-    pub refused: Option<Refusal>,
-}
-
-/// The reason why a query cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
-    pub code: String,
-    /// Names the query.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// The place in the query's text, drawn.
-    pub excerpt: Option<String>,
-}
-
-impl Refusal {
-    /// As what became of the query.
-    pub fn as_failure(&self) -> Failure {
-        Failure { code: self.code.clone(), message: self.message.clone() }
-    }
+    pub refused: Option<Failure>,
 }
 
 /// The command of a `DoPut` or `DoExchange`: what the stream is for.

@@ -2,13 +2,14 @@
 //!
 //! - between client and gateway: [`calls`], [`schema`], [`encoding`];
 //! - in queues: [`message`] and how it is [`wire`]d, [`queues`] for their names;
+//! - rows, wherever they are: [`ipc`];
 //! - in the store: [`manifest`] and the other records of a session, [`objects`] for their names.
 //!
 //! Nothing here decides anything: that is `caudal-core`.
 
 pub mod calls;
 pub mod encoding;
-mod lz4;
+pub mod ipc;
 pub mod manifest;
 pub mod message;
 pub mod objects;
@@ -17,6 +18,8 @@ pub mod schema;
 pub mod size;
 pub mod wire;
 
-pub use message::{Failure, FragmentPart, Message, Section, TableFragment};
+/// What is sent and stored of an error.
+pub use caudal_core::Failure;
+pub use message::{FragmentPart, Message, Section, TableFragment};
 pub use objects::Objects;
 pub use queues::Queues;

@@ -1,9 +1,7 @@
 //! Records of a session: what it is, for every process that takes part in it, and how it ended.
 
-use caudal_core::{ParamValue, SessionId};
+use caudal_core::{Failure, ParamValue, SessionId};
 use serde::{Deserialize, Serialize};
-
-use crate::message::Failure;
 
 /// Written once, when the session is opened. Every process plans from it, and arrives at the same
 /// fingerprint or does not take part.

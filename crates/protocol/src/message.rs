@@ -1,8 +1,7 @@
 //! Messages between clients, workers and shards.
 
 use arrow::array::RecordBatch;
-use caudal_core::{FragmentId, Part, QueryId, Source, StageId, TableId};
-use serde::{Deserialize, Serialize};
+use caudal_core::{Failure, FragmentId, Part, QueryId, Source, StageId, TableId};
 
 use crate::size::rows_bytes;
 
@@ -42,13 +41,6 @@ pub struct FragmentPart {
 pub struct Section {
     pub stage: StageId,
     pub batches: Vec<RecordBatch>,
-}
-
-/// The failure of a query, in a form that crosses processes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    pub code: String,
-    pub message: String,
 }
 
 impl TableFragment {

@@ -4,28 +4,13 @@
 use arrow::datatypes::Schema;
 use arrow::error::ArrowError;
 use arrow::ipc::convert::try_schema_from_ipc_buffer;
-use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions, write_message};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::wire::{Error, guarded};
+use crate::ipc::{Error, encapsulated, encode_schema, guarded};
 
-pub fn encode(schema: &Schema) -> Result<String, Error> {
-    Ok(BASE64_STANDARD.encode(encapsulated(schema)?))
-}
-
-/// The schema as the first message of an IPC stream.
-pub fn encapsulated(schema: &Schema) -> Result<Vec<u8>, Error> {
-    let options = IpcWriteOptions::default();
-    let mut dictionaries = DictionaryTracker::new(false);
-    let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
-        schema,
-        &mut dictionaries,
-        &options,
-    );
-    let mut bytes = vec![];
-    write_message(&mut bytes, message, &options)?;
-    Ok(bytes)
+pub fn encode(schema: &Schema) -> String {
+    BASE64_STANDARD.encode(encapsulated(encode_schema(schema)).concat())
 }
 
 pub fn decode(text: &str) -> Result<Schema, Error> {
@@ -41,11 +26,10 @@ pub mod text {
 
     use arrow::datatypes::SchemaRef;
     use serde::de::Error as _;
-    use serde::ser::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub fn serialize<S: Serializer>(schema: &SchemaRef, json: S) -> Result<S::Ok, S::Error> {
-        json.serialize_str(&super::encode(schema).map_err(S::Error::custom)?)
+        json.serialize_str(&super::encode(schema))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(json: D) -> Result<SchemaRef, D::Error> {
@@ -91,7 +75,24 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_decoded() {
-        assert_eq!(decode(&encode(&schema()).unwrap()).unwrap(), schema());
+        assert_eq!(decode(&encode(&schema())).unwrap(), schema());
+    }
+
+    /// It is stored, and other versions read it.
+    #[test]
+    fn it_is_what_arrow_writes() {
+        use arrow::ipc::writer::{
+            DictionaryTracker, IpcDataGenerator, IpcWriteOptions, write_message,
+        };
+        let (options, mut tracker) = (IpcWriteOptions::default(), DictionaryTracker::new(false));
+        let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(
+            &schema(),
+            &mut tracker,
+            &options,
+        );
+        let mut bytes = vec![];
+        write_message(&mut bytes, message, &options).unwrap();
+        assert_eq!(encode(&schema()), BASE64_STANDARD.encode(bytes));
     }
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
             assert!(decode(garbage).is_err(), "{garbage}");
         }
         // Damage that the format's own verifier does not see: Arrow panics on some of it.
-        let bytes = encapsulated(&schema()).unwrap();
+        let bytes = encapsulated(encode_schema(&schema())).concat();
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();

@@ -4,30 +4,19 @@
 //! "CDL1" | length of the header, u32 LE | header, JSON | the header's batches: Arrow IPC streams
 //! ```
 //!
-//! Rows travel as Arrow IPC streams, compressed with LZ4, each with its schema: who has a message
-//! can read it. Nothing that comes in is trusted: lengths are checked before anything is allocated.
-
-mod shape;
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! Rows are Arrow IPC streams ([`ipc`]), each with its schema: who has a message can read it.
 
 use arrow::array::RecordBatch;
-use arrow::buffer::Buffer;
 use arrow::error::ArrowError;
-use arrow::ipc::CompressionType;
-use arrow::ipc::reader::StreamDecoder;
-use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 use bytes::Bytes;
-use caudal_core::{FragmentId, Part, QueryId, Source, StageId, TableId, limits};
+use caudal_core::{Failure, FragmentId, Part, QueryId, Source, StageId, TableId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::encoding::{self, Encodings};
-use crate::message::{Failure, FragmentPart, Message, Section, TableFragment};
-use crate::size::rows_bytes;
-
-pub use self::shape::{Shape, shape};
+use crate::ipc::{self, decode_batches, encode_batches, one_batch, shape, take};
+use crate::message::{FragmentPart, Message, Section, TableFragment};
 
 const MAGIC: &[u8; 4] = b"CDL1";
 const PREFIX_BYTES: usize = 8;
@@ -36,16 +25,18 @@ const PREFIX_BYTES: usize = 8;
 pub enum Error {
     #[error("it does not begin like a message of this version")]
     NotOurs,
-    #[error("it ends before its header says it should")]
-    Truncated,
     #[error("its header is not what it should be: {0}")]
     Header(#[from] serde_json::Error),
-    #[error("its rows are not Arrow: {0}")]
-    Arrow(#[from] ArrowError),
+    #[error(transparent)]
+    Rows(#[from] ipc::Error),
     #[error("fragment {number} of table {table}: {error}")]
     Fragment { table: TableId, number: u32, error: Box<Error> },
-    #[error("its rows would take {bytes} bytes of memory; {bytes_max} are the most")]
-    TooLarge { bytes: u64, bytes_max: u64 },
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        Error::Rows(error.into())
+    }
 }
 
 /// The header of a message, before its rows.
@@ -106,7 +97,8 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
     let (header, mut rest) = unframe(body)?;
     Ok(match header {
         Header::Table { table, number, rows_bytes, encodings } => {
-            let batch = take(&mut rest, rows_bytes).and_then(|rows| decoded(rows, &encodings));
+            let rows = take(&mut rest, rows_bytes).map_err(Error::from);
+            let batch = rows.and_then(|rows| decoded(rows, &encodings));
             let of_fragment = |error| Error::Fragment { table, number, error: Box::new(error) };
             Message::Table(TableFragment { table, number, batch: batch.map_err(of_fragment)? })
         }
@@ -118,6 +110,19 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
         Header::Baton => Message::Baton,
         Header::Failed { query, failure } => Message::Failed { query, failure },
     })
+}
+
+/// A message whose rows are left as they came: its parts' sections are empty, their streams beside it.
+pub fn open(body: Bytes) -> Result<(Message, Vec<Bytes>), Error> {
+    let (header, mut rest) = unframe(body.clone())?;
+    match header {
+        Header::Part { id, part, end, sections } => {
+            let streams = sections.iter().map(|section| take(&mut rest, section.rows_bytes));
+            let streams = streams.collect::<Result<_, _>>()?;
+            Ok((Message::Part(FragmentPart { id, part, end, sections: vec![] }), streams))
+        }
+        _ => Ok((decode(body)?, vec![])),
+    }
 }
 
 /// A fragment whose rows are an IPC stream already, with these encodings, in some pieces.
@@ -132,7 +137,7 @@ pub fn encode_table(
 }
 
 fn decoded(rows: Bytes, encodings: &Encodings) -> Result<RecordBatch, Error> {
-    check_memory(shape(&rows)?.decoded_bytes(encodings))?;
+    ipc::check_memory(shape(&rows)?.decoded_bytes(encodings))?;
     Ok(encoding::decode(one_batch(rows)?, encodings)?)
 }
 
@@ -176,70 +181,11 @@ pub fn unframe<H: DeserializeOwned>(mut framed: Bytes) -> Result<(H, Bytes), Err
     if framed.get(..MAGIC.len()) != Some(MAGIC) {
         return Err(Error::NotOurs);
     }
-    let length = framed.get(MAGIC.len()..PREFIX_BYTES).ok_or(Error::Truncated)?;
+    let length = framed.get(MAGIC.len()..PREFIX_BYTES).ok_or(ipc::Error::Truncated)?;
     let length = u32::from_le_bytes(length.try_into().expect("four bytes"));
     let mut rest = framed.split_off(PREFIX_BYTES);
     let header = take(&mut rest, u64::from(length))?;
     Ok((serde_json::from_slice(&header)?, rest))
-}
-
-/// Splits the next `bytes` off.
-pub fn take(rest: &mut Bytes, bytes: u64) -> Result<Bytes, Error> {
-    let bytes = usize::try_from(bytes).map_err(|_| Error::Truncated)?;
-    if bytes > rest.len() {
-        return Err(Error::Truncated);
-    }
-    Ok(rest.split_to(bytes))
-}
-
-/// Batches of one schema as an IPC stream; nothing at all where there is no batch.
-pub fn encode_batches(batches: &[RecordBatch]) -> Result<Bytes, Error> {
-    let Some(first) = batches.first() else { return Ok(Bytes::new()) };
-    // Nobody would decode it.
-    check_memory(batches.iter().map(|batch| rows_bytes(batch) as u64).sum())?;
-    let options =
-        IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
-    let mut writer = StreamWriter::try_new_with_options(vec![], &first.schema(), options)?;
-    for batch in batches {
-        writer.write(batch)?;
-    }
-    Ok(writer.into_inner()?.into())
-}
-
-pub fn decode_batches(stream: Bytes) -> Result<Vec<RecordBatch>, Error> {
-    check_memory(shape(&stream)?.memory_bytes)?;
-    guarded(|| {
-        let mut decoder = StreamDecoder::new();
-        let mut buffer = Buffer::from(stream);
-        let mut batches = vec![];
-        while !buffer.is_empty() {
-            batches.extend(decoder.decode(&mut buffer)?);
-        }
-        decoder.finish()?;
-        Ok(batches)
-    })
-}
-
-fn check_memory(bytes: u64) -> Result<(), Error> {
-    let bytes_max = limits::BATCH_MEMORY_BYTES_MAX as u64;
-    if bytes > bytes_max { Err(Error::TooLarge { bytes, bytes_max }) } else { Ok(()) }
-}
-
-/// Decodes what a stranger sent. Arrow panics on some of what it cannot read (a buffer beyond the
-/// body, a type of no width): the stranger's mistake, not the end of this process.
-pub fn guarded<T>(decode: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
-    let decoded = catch_unwind(AssertUnwindSafe(decode));
-    let panicked = |_| ArrowError::IpcError("it is damaged in a way Arrow does not check".into());
-    Ok(decoded.map_err(panicked)??)
-}
-
-/// The only batch of a stream.
-pub fn one_batch(stream: Bytes) -> Result<RecordBatch, Error> {
-    let mut batches = decode_batches(stream)?;
-    match batches.len() {
-        1 => Ok(batches.remove(0)),
-        count => Err(ArrowError::IpcError(format!("{count} batches instead of one")).into()),
-    }
 }
 
 #[cfg(test)]
@@ -247,11 +193,15 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Int64Array, StringArray, StringViewBuilder};
+    use arrow::buffer::Buffer;
+    use arrow::ipc::writer::StreamWriter;
 
     use super::*;
-    use caudal_core::{Attempt, ShardId};
+    use crate::calls::ResultWhat;
+    use crate::size::rows_bytes;
+    use caudal_core::{Attempt, ShardId, codes, limits};
 
-    pub(super) fn batch() -> RecordBatch {
+    fn batch() -> RecordBatch {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|_| "same")));
         RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap()
@@ -270,10 +220,7 @@ mod tests {
             }),
             Message::End { source: Source::Table(TableId(0)), count: 9 },
             Message::Baton,
-            Message::Failed {
-                query: QueryId(1),
-                failure: Failure { code: "CDL-3002".into(), message: "no".into() },
-            },
+            Message::Failed { query: QueryId(1), failure: Failure::new(codes::DATA, "no") },
         ]
     }
 
@@ -282,6 +229,21 @@ mod tests {
         for message in messages() {
             let bytes = encode(&message).unwrap();
             assert_eq!(format!("{:?}", decode(bytes).unwrap()), format!("{message:?}"));
+        }
+    }
+
+    #[test]
+    fn a_message_is_opened_without_its_rows() {
+        for message in messages() {
+            let encoded = encode(&message).unwrap();
+            let (opened, streams) = open(encoded.clone()).unwrap();
+            let batches = streams.into_iter().flat_map(|stream| decode_batches(stream).unwrap());
+            assert_eq!(batches.collect::<Vec<_>>(), message.batches().cloned().collect::<Vec<_>>());
+            assert_eq!(
+                format!("{:?}", ResultWhat::of(&opened)),
+                format!("{:?}", ResultWhat::of(&message))
+            );
+            assert!(open(encoded.slice(..encoded.len() - 1)).is_err());
         }
     }
 
@@ -305,22 +267,6 @@ mod tests {
                 assert!(decode(whole.slice(..length)).is_err(), "{length} of {}", whole.len());
             }
         }
-    }
-
-    #[test]
-    fn damaged_rows_are_refused_or_read_but_do_not_panic() {
-        let whole = encode_batches(&[batch()]).unwrap();
-        let mut random = fastrand::Rng::with_seed(7);
-        let mut refused = 0;
-        for _ in 0..3000 {
-            let mut damaged = whole.to_vec();
-            for _ in 0..random.usize(1..4) {
-                let at = random.usize(..damaged.len());
-                damaged[at] = random.u8(..);
-            }
-            refused += u32::from(decode_batches(damaged.into()).is_err());
-        }
-        assert!(refused > 1000, "only {refused}");
     }
 
     fn encoded(batch: RecordBatch) -> Bytes {
