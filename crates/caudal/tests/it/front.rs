@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use caudal::{Coded, Error, Event, Job, Session, Suite, Tables};
+use caudal_core::codes;
 use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -91,14 +92,14 @@ async fn every_error_has_its_code() {
     let tables = tables(&Session::local(), &folder);
     let refused = async |tables: &Tables, sql: &str| tables.query(sql).await.err().unwrap();
     let error = refused(&tables, "SELECT nmae FROM items").await;
-    assert_eq!((error.code(), error.is_of_query()), ("CDL-2003", true));
+    assert_eq!((error.code(), error.is_of_query()), (codes::UNKNOWN_COLUMN, true));
     assert_eq!(error.hint().unwrap(), "did you mean \"name\"?");
     assert!(error.excerpt().unwrap().contains("SELECT nmae FROM items"));
 
     let missing =
         tables.clone().table("more", folder.path().join("more_*.csv").display().to_string());
     let error = refused(&missing, "SELECT 1").await;
-    assert_eq!((error.code(), error.is_of_query()), ("CDL-1111", false));
+    assert_eq!((error.code(), error.is_of_query()), (codes::NO_FILE_FOR_TABLE, false));
     let missing = tables.clone().table("more", "more.csv");
     assert_eq!(refused(&missing, "SELECT 1").await.code(), "CDL-1001");
     assert_eq!(

@@ -13,7 +13,7 @@ use caudal_protocol::TableFragment;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use crate::faults::sabotage;
+use crate::sabotage::sabotage;
 
 /// A table as the batches that its fragments will be.
 #[derive(Clone, Debug)]

@@ -2,20 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-mod around;
 mod differential;
 mod early;
 mod examples;
-mod faults;
-mod fence;
 mod front;
+#[allow(dead_code, reason = "what the tests of workers need")]
 mod harness;
 mod lookalikes;
 mod memory;
 mod overflow;
-mod patience;
 mod random_sql;
 mod right;
-mod slow_store;
-mod takeover;
+mod sabotage;
 mod tpch;

@@ -47,6 +47,18 @@ async fn sorts_groups_and_joins_larger_than_memory_are_spilled() {
     }
 }
 
+/// Rows that one shard still gathers must not take what another's sort needs to merge.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn gathered_rows_leave_memory_to_what_runs() {
+    let tables = [wide_table()];
+    let queries = ["SELECT k, s FROM t ORDER BY s".to_string()];
+    let mut run = Run::new(&tables, &queries, 1);
+    run.memory_bytes = 16 << 20;
+    let (answers, seen) = run.answers().await.unwrap();
+    assert!(answers[0].is_ok());
+    assert!(seen.spilled_bytes > 0, "10 MB were gathered in a pool of 16 MB");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_spilled_fails_and_leaves_its_neighbour_alone() {
     let tables = [wide_table()];

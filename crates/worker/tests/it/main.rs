@@ -1,0 +1,19 @@
+//! Workers in whole sessions: whatever is delivered twice, late or by halves, and whoever dies, answers are exact.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod around;
+mod faults;
+mod fence;
+mod slow_store;
+mod takeover;
+mod timeouts;
+
+// Sessions are run as the tests of the whole path run them.
+#[path = "../../../caudal/tests/it/harness.rs"]
+#[allow(dead_code, reason = "what the others need")]
+mod harness;
+#[path = "../../../caudal/tests/it/random_sql.rs"]
+mod random_sql;
+#[path = "../../../caudal/tests/it/sabotage.rs"]
+mod sabotage;
