@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
+use caudal_core::Coded;
 use caudal_csv::{At, Column, Error, Options, Reader, Table, Type, infer};
 use clap::Parser;
 
