@@ -1,4 +1,4 @@
 //! Breaks the cluster on this machine, to see it mend.
 
-pub mod blows;
 pub mod choice;
+pub mod faults;

@@ -4,25 +4,27 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use caudal_core::{codes, limits};
+
 use crate::Done;
-use crate::chaos::blows::Blows;
 use crate::chaos::choice::{Choice, Kind, is_last_monitor};
+use crate::chaos::faults::Faults;
 use crate::cluster::args::ChaosArgs;
 use crate::cluster::nodes::stop_signal;
 use crate::cluster::state::Cluster;
 use crate::commands::status::{self, Status};
-use crate::error::{Exit, Failed};
+use crate::error::Failed;
 
 /// How long a cluster may take to be whole again when nobody hits it any more.
-const MEND: Duration = Duration::from_secs(30);
-const LOOK: Duration = Duration::from_millis(100);
+const MEND: Duration = Duration::from_secs(limits::MEND_SECONDS_MAX);
+const LOOK: Duration = Duration::from_millis(limits::MEND_LOOK_MS);
 
 pub fn run(args: ChaosArgs) -> Done {
     let cluster = status::load(&args.place)?;
-    let mut blows = Blows::new(&cluster, args.log.as_deref())?;
+    let mut faults = Faults::new(&cluster, args.log.as_deref())?;
     match args.interval {
-        Some(interval) => at_random(&args, interval, &cluster, &mut blows),
-        None => by_hand(&args, &cluster, &mut blows),
+        Some(interval) => at_random(&args, interval, &cluster, &mut faults),
+        None => by_hand(&args, &cluster, &mut faults),
     }
 }
 
@@ -30,7 +32,7 @@ fn at_random(
     args: &ChaosArgs,
     interval: Duration,
     cluster: &Cluster,
-    blows: &mut Blows<'_>,
+    faults: &mut Faults<'_>,
 ) -> Done {
     let stop = stop_signal();
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
@@ -45,11 +47,11 @@ fn at_random(
             continue;
         }
         next += interval;
-        if let Some((node, kind)) = choice.next(&blows.targets(), Instant::now()) {
-            blows.strike(&node, kind)?;
+        if let Some((node, kind)) = choice.next(&faults.targets(), Instant::now()) {
+            faults.strike(&node, kind)?;
         }
     }
-    eprintln!("{} killed, {} frozen", blows.kills, blows.freezes);
+    eprintln!("{} killed, {} frozen", faults.kills, faults.freezes);
     wait_until_whole(cluster)
 }
 
@@ -66,7 +68,7 @@ fn wait_until_whole(cluster: &Cluster) -> Done {
         if down.is_empty() && status.leader.is_some() {
             let seconds = started.elapsed().as_secs_f64();
             eprintln!(
-                "all {} nodes are up, {seconds:.1} s after the last blow",
+                "all {} nodes are up, {seconds:.1} s after the last fault",
                 status.nodes.len()
             );
             return Ok(());
@@ -76,7 +78,7 @@ fn wait_until_whole(cluster: &Cluster) -> Done {
                 true => "the monitors find no leader".to_string(),
                 false => format!("not up again after {} s: {}", MEND.as_secs(), down.join(", ")),
             };
-            return Err(Failed::new(Exit::QueryFailed, "CDL-6041", message).hint(
+            return Err(Failed::new(codes::CLUSTER_DID_NOT_MEND, message).hint(
                 "caudal status shows the nodes; their logs are in the cluster's folder".to_string(),
             ));
         }
@@ -85,7 +87,7 @@ fn wait_until_whole(cluster: &Cluster) -> Done {
 }
 
 /// Does what is typed.
-fn by_hand(args: &ChaosArgs, cluster: &Cluster, blows: &mut Blows<'_>) -> Done {
+fn by_hand(args: &ChaosArgs, cluster: &Cluster, faults: &mut Faults<'_>) -> Done {
     let prompts = io::stdin().is_terminal();
     let prompt = || {
         if prompts {
@@ -99,10 +101,10 @@ fn by_hand(args: &ChaosArgs, cluster: &Cluster, blows: &mut Blows<'_>) -> Done {
         match words[..] {
             [] => {}
             ["list"] => writeln!(io::stdout(), "{}", Status::of_all(cluster)?.table(cluster))?,
-            ["kill", node] => by_name(args, blows, node, Kind::Kill)?,
-            ["freeze", node] => by_name(args, blows, node, Kind::Freeze)?,
+            ["kill", node] => by_name(args, faults, node, Kind::Kill)?,
+            ["freeze", node] => by_name(args, faults, node, Kind::Freeze)?,
             ["thaw", node] => {
-                if !blows.thaw(node)? {
+                if !faults.thaw(node)? {
                     eprintln!("there is no process of {node}");
                 }
             }
@@ -114,8 +116,8 @@ fn by_hand(args: &ChaosArgs, cluster: &Cluster, blows: &mut Blows<'_>) -> Done {
     Ok(())
 }
 
-fn by_name(args: &ChaosArgs, blows: &mut Blows<'_>, node: &str, kind: Kind) -> io::Result<()> {
-    let targets = blows.targets();
+fn by_name(args: &ChaosArgs, faults: &mut Faults<'_>, node: &str, kind: Kind) -> io::Result<()> {
+    let targets = faults.targets();
     let Some(target) = targets.iter().find(|target| target.name == node) else {
         eprintln!("there is no node {node}; `list` shows all");
         return Ok(());
@@ -124,7 +126,7 @@ fn by_name(args: &ChaosArgs, blows: &mut Blows<'_>, node: &str, kind: Kind) -> i
         eprintln!("{node} is the last monitor: without it nothing comes back; --no-mercy does it");
         return Ok(());
     }
-    if !blows.strike(node, kind)? {
+    if !faults.strike(node, kind)? {
         eprintln!("there is no process of {node}");
     }
     Ok(())

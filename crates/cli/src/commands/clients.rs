@@ -5,26 +5,28 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use caudal_core::{codes, limits};
+
 use crate::Done;
 use crate::args::{ClientsArgs, ClusterArgs};
 use crate::commands::status;
-use crate::crowd::client::{Client, Record, State, Until};
-use crate::crowd::errand::Errand;
-use crate::crowd::report;
-use crate::error::{Exit, Failed};
+use crate::error::Failed;
+use crate::load::client::{Client, Record, State, Until};
+use crate::load::report;
+use crate::load::workload::Workload;
 use crate::output::{Format, writer};
 
 /// How often the table is drawn.
-const DRAW: Duration = Duration::from_millis(250);
+const DRAW: Duration = Duration::from_millis(limits::CLIENTS_DRAW_MS);
 
 pub fn run(args: ClientsArgs) -> Done {
     let folder = tempfile::tempdir()?;
     let cluster = cluster_options(&args)?;
-    let mut errands = vec![];
+    let mut workloads = vec![];
     for suite in suites(&args) {
         eprintln!("{suite}: answering it in one process, to compare with");
         let data = args.data.as_ref().map(|data| data.join(&suite));
-        errands.push(Arc::new(Errand::prepare(
+        workloads.push(Arc::new(Workload::prepare(
             &suite,
             data.as_deref(),
             args.scale,
@@ -33,8 +35,8 @@ pub fn run(args: ClientsArgs) -> Done {
     }
     let clients: Vec<_> = (1..=args.count as usize)
         .map(|number| {
-            let errand = Arc::clone(&errands[(number - 1) % errands.len()]);
-            Client::new(number, errand, cluster.clone(), folder.path())
+            let workload = Arc::clone(&workloads[(number - 1) % workloads.len()]);
+            Client::new(number, workload, cluster.clone(), folder.path())
         })
         .collect();
     let until = Until {
@@ -175,7 +177,7 @@ fn conclude(clients: &[Arc<Client>]) -> Done {
         records.iter().all(|record| record.equal.is_empty() && record.state != State::Killed);
     match (wrong, nothing) {
         (0, false) => Ok(()),
-        (0, true) => Err(Failed::new(Exit::QueryFailed, "CDL-6040", "nothing was answered")),
-        _ => Err(Failed::new(Exit::QueryFailed, "CDL-6040", format!("{wrong} runs went wrong"))),
+        (0, true) => Err(Failed::new(codes::CLIENTS_WENT_WRONG, "nothing was answered")),
+        _ => Err(Failed::new(codes::CLIENTS_WENT_WRONG, format!("{wrong} runs went wrong"))),
     }
 }

@@ -12,7 +12,7 @@ fn every_answer_is_exact_in_chaos() {
     let seconds = std::env::var("CAUDAL_CHAOS_SECONDS").unwrap_or_else(|_| "20".into());
     let duration = format!("{seconds}s");
     let cluster = Watched::up(&[]);
-    let (dir, log) = (cluster.folder.path(), cluster.path("blows.csv"));
+    let (dir, log) = (cluster.folder.path(), cluster.path("faults.csv"));
     let mut clients = caudal();
     clients.args(["clients", "4", "--for", &duration, "--scale", "0.001", "--dir"]).arg(dir);
     let clients = start(&mut clients);
@@ -27,9 +27,9 @@ fn every_answer_is_exact_in_chaos() {
     assert!(said(&clients).contains("runs equal to one process, 0 not"));
     assert!(chaos.status.success(), "{}", cluster.logs());
     assert!(said(&chaos).contains("all 7 nodes are up"));
-    let blows = std::fs::read_to_string(log).unwrap();
+    let faults = std::fs::read_to_string(log).unwrap();
     for role in [",kill,worker", ",kill,gateway", ",kill,monitor", ",freeze,"] {
-        assert!(blows.contains(role), "no {role} in\n{blows}");
+        assert!(faults.contains(role), "no {role} in\n{faults}");
     }
     cluster.nobody_is_there_twice();
 }

@@ -6,7 +6,7 @@
 
 mod back_pressure;
 mod chaos;
-mod crowd;
+mod clients;
 mod docker;
 mod frozen;
 mod garbage;

@@ -1,5 +1,5 @@
 //! Many clients at once, each checked.
 
 pub mod client;
-pub mod errand;
 pub mod report;
+pub mod workload;

@@ -7,15 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::limits;
+use caudal_core::{codes, limits};
 use caudal_suite::compare::{Order, compare_dirs};
 
-use super::errand::Errand;
+use super::workload::Workload;
 
 /// How often a process is looked at.
-const LOOK: Duration = Duration::from_millis(20);
-/// What a cluster without room for another session answers.
-const NO_ROOM: &str = "error[CDL-8003]";
+const LOOK: Duration = Duration::from_millis(limits::CLIENT_LOOK_MS);
 
 /// What everybody may know of a client.
 #[derive(Clone, Debug)]
@@ -46,7 +44,7 @@ pub struct Until {
 }
 
 pub struct Client {
-    pub errand: Arc<Errand>,
+    pub workload: Arc<Workload>,
     /// The options that name the cluster.
     pub cluster: Vec<String>,
     pub folder: PathBuf,
@@ -57,13 +55,13 @@ pub struct Client {
 impl Client {
     pub fn new(
         number: usize,
-        errand: Arc<Errand>,
+        workload: Arc<Workload>,
         cluster: Vec<String>,
         folder: &Path,
     ) -> Arc<Self> {
         let record = Record {
             number,
-            suite: errand.suite.clone(),
+            suite: workload.suite.clone(),
             state: State::Waiting,
             equal: vec![],
             refused: 0,
@@ -71,7 +69,7 @@ impl Client {
         };
         let folder = folder.join(format!("client-{number}"));
         let (record, kill) = (Mutex::new(record), Mutex::new(false));
-        Arc::new(Self { errand, cluster, folder, record, kill })
+        Arc::new(Self { workload, cluster, folder, record, kill })
     }
 
     pub fn record(&self) -> Record {
@@ -140,10 +138,12 @@ impl Client {
         };
         if !exit.success() {
             let said = fs::read_to_string(&log)?;
-            return Ok(if said.contains(NO_ROOM) { Ran::Refused } else { Ran::Wrong(said) });
+            // A process has no other way to say why it failed.
+            let too_many = format!("error[{}]", codes::TOO_MANY_SESSIONS);
+            return Ok(if said.contains(&too_many) { Ran::Refused } else { Ran::Wrong(said) });
         }
         let took = started.elapsed();
-        Ok(match compare_dirs(&out, &self.errand.expected, Order::Any) {
+        Ok(match compare_dirs(&out, &self.workload.expected, Order::Any) {
             Ok(report) if report.passed() => Ran::Equal(took),
             Ok(report) => Ran::Wrong(report.to_string()),
             Err(error) => Ran::Wrong(error.to_string()),
@@ -151,7 +151,7 @@ impl Client {
     }
 
     fn start(&self, out: &Path, log: &Path) -> std::io::Result<Child> {
-        let Errand { suite, data, params, .. } = self.errand.as_ref();
+        let Workload { suite, data, params, .. } = self.workload.as_ref();
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["run", suite, "--quiet", "--data"]).arg(data).arg("--out").arg(out);
         for param in params {

@@ -13,7 +13,7 @@ use super::choice::{Kind, Target};
 use crate::cluster::state::Cluster;
 use crate::error::Failed;
 
-pub struct Blows<'a> {
+pub struct Faults<'a> {
     cluster: &'a Cluster,
     started: Instant,
     log: Option<File>,
@@ -21,7 +21,7 @@ pub struct Blows<'a> {
     pub freezes: u32,
 }
 
-impl<'a> Blows<'a> {
+impl<'a> Faults<'a> {
     pub fn new(cluster: &'a Cluster, log: Option<&Path>) -> Result<Self, Failed> {
         let log = match log {
             None => None,

@@ -6,18 +6,18 @@ use caudal::{Job, Session, Suite};
 
 use crate::answering::answer_here;
 use crate::args::{InputArgs, OutputArgs};
-use crate::error::Failed;
+use crate::error::{Failed, Told};
 use crate::output::Format;
 
 /// A suite with its data, and the answers of one process.
-pub struct Errand {
+pub struct Workload {
     pub suite: String,
     pub data: PathBuf,
     pub params: Vec<String>,
     pub expected: PathBuf,
 }
 
-impl Errand {
+impl Workload {
     /// Makes the data unless there is some, and answers the suite in this process.
     pub fn prepare(
         name: &str,
@@ -25,12 +25,12 @@ impl Errand {
         scale: f64,
         folder: &Path,
     ) -> Result<Self, Failed> {
-        let suite = Suite::find(name)?;
+        let suite = Suite::find(name).told()?;
         let (data, params) = match data {
             Some(data) => (data.to_path_buf(), vec![]),
             None => {
                 let data = folder.join(format!("{name}-data"));
-                caudal_generate::generate(name, scale, SEED, &data, &|_| ())?;
+                caudal_generate::generate(name, scale, SEED, &data, &|_| ()).told()?;
                 (data, caudal_generate::demo_params(name, scale))
             }
         };

@@ -36,7 +36,7 @@ pub fn summary(records: &[Record]) -> String {
     let killed = records.iter().filter(|record| record.state == State::Killed).count();
     let mut text = format!("{} runs equal to one process, {wrong} not", times.len());
     if refused > 0 {
-        text += &format!(", {refused} refused for want of room");
+        text += &format!(", {refused} refused for want of capacity");
     }
     if killed > 0 {
         text += &format!(", {killed} clients killed");
