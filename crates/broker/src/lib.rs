@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::{Code, Coded, SessionId};
+use caudal_core::{Code, Coded, SessionId, codes};
 use caudal_protocol::{Message, wire};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -67,22 +67,34 @@ pub trait Broker: Send + Sync + 'static {
 
     /// Publishes a message that has been encoded already, waiting for capacity.
     async fn send_encoded(&self, queue: &str, body: Bytes) -> Result<(), Error> {
-        loop {
-            match self.publish_encoded(queue, body.clone()).await {
-                Err(Error::Full { .. }) => self.wait_for_capacity(queue).await,
-                done => return done,
-            }
-        }
+        with_backpressure(self, || self.publish_encoded(queue, body.clone()), || ()).await
     }
 
     /// Publishes, waiting for capacity as long as it takes: back-pressure.
     async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
         let message = Arc::new(message);
-        loop {
-            match self.publish(queue, Arc::clone(&message)).await {
-                Err(Error::Full { .. }) => self.wait_for_capacity(queue).await,
-                done => return done,
+        with_backpressure(self, || self.publish(queue, Arc::clone(&message)), || ()).await
+    }
+}
+
+/// Publishes as soon as its queue has capacity: back-pressure. Whoever counts those who wait has `waiting` make
+/// something that lives as long as a wait does.
+pub async fn with_backpressure<P, W>(
+    broker: &(impl Broker + ?Sized),
+    publish: impl Fn() -> P + Send,
+    waiting: impl Fn() -> W + Send,
+) -> Result<(), Error>
+where
+    P: Future<Output = Result<(), Error>> + Send,
+    W: Send,
+{
+    loop {
+        match publish().await {
+            Err(Error::Full { queue }) => {
+                let _waiting = waiting();
+                broker.wait_for_capacity(&queue).await;
             }
+            done => return done,
         }
     }
 }
@@ -94,6 +106,15 @@ pub trait Consumer: Send + Sync {
     /// not acknowledged belongs to somebody else, and to go on is to subscribe anew. A call that
     /// is dropped before it is done has taken nothing.
     async fn next(&mut self) -> Result<Option<Delivery>, Error>;
+
+    /// The next delivery as it came, for who passes it on: nobody has looked at its rows.
+    async fn next_raw(&mut self) -> Result<Option<RawDelivery>, Error> {
+        let raw = |delivery: Delivery| RawDelivery {
+            tag: delivery.tag,
+            body: Body::Message(delivery.message),
+        };
+        Ok(self.next().await?.map(raw))
+    }
 
     /// Says that the work of a delivery is safe. In a queue that is gone there is nothing to say it
     /// of, which is no error.
@@ -132,6 +153,21 @@ pub struct Delivery {
     pub encoded: Option<Bytes>,
     /// It may have been delivered before.
     pub redelivered: bool,
+}
+
+/// A delivery as it came.
+#[derive(Clone, Debug)]
+pub struct RawDelivery {
+    pub tag: DeliveryTag,
+    pub body: Body,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// It never was bytes.
+    Message(Arc<Message>),
+    /// An encoded message, or garbage.
+    Encoded(Bytes),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,30 +211,16 @@ pub enum Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Full { .. } => "CDL-4001",
-            Error::NoQueue { .. } => "CDL-4002",
-            Error::OverQuota { .. } => "CDL-4003",
-            Error::Stale { .. } => "CDL-4004",
-            Error::Lost { .. } => "CDL-4005",
-            Error::Away { .. } => "CDL-4006",
-            Error::Refused { .. } => "CDL-4007",
-            Error::Garbage { .. } => "CDL-4008",
-            Error::TooLarge { .. } => "CDL-4009",
-            Error::Unencodable { .. } => "CDL-4010",
-        }
-    }
-
-    fn is_retryable(&self) -> bool {
-        match self {
-            Error::Full { .. } | Error::Stale { .. } | Error::Lost { .. } | Error::Away { .. } => {
-                true
-            }
-            Error::NoQueue { .. }
-            | Error::OverQuota { .. }
-            | Error::Refused { .. }
-            | Error::Garbage { .. }
-            | Error::TooLarge { .. }
-            | Error::Unencodable { .. } => false,
+            Error::Full { .. } => codes::QUEUE_FULL,
+            Error::NoQueue { .. } => codes::NO_QUEUE,
+            Error::OverQuota { .. } => codes::RESULTS_OVER_QUOTA,
+            Error::Stale { .. } => codes::STALE_DELIVERY,
+            Error::Lost { .. } => codes::BROKER_LOST,
+            Error::Away { .. } => codes::NO_BROKER,
+            Error::Refused { .. } => codes::BROKER_REFUSES,
+            Error::Garbage { .. } => codes::NOT_A_MESSAGE,
+            Error::TooLarge { .. } => codes::MESSAGE_TOO_LARGE,
+            Error::Unencodable { .. } => codes::MESSAGE_UNENCODABLE,
         }
     }
 }

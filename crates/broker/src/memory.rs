@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use caudal_core::limits;
 use caudal_protocol::Message;
 use tokio::sync::{Notify, broadcast};
 
 pub use crate::queue::ConnectionId;
 use crate::queue::{ConsumerId, Queue, Refusal};
 use crate::{Broker, Consumer, Delivery, DeliveryTag, Error, Listener, QueueKind, SessionEvent};
-
-/// Events that may wait for a slow listener; older ones are lost to it.
-const EVENTS_WAITING_MAX: usize = 64;
 
 pub struct MemoryBroker {
     queues: Mutex<BTreeMap<String, Arc<Shared>>>,
@@ -55,7 +53,7 @@ impl Default for MemoryBroker {
     fn default() -> Self {
         Self {
             queues: Mutex::default(),
-            events: broadcast::Sender::new(EVENTS_WAITING_MAX),
+            events: broadcast::Sender::new(limits::LISTENER_EVENTS_MAX),
             faults: None,
             counts: Counts::default(),
         }

@@ -5,7 +5,7 @@
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
 //! - [`capacity`]: waiting at a full queue.
-//! - [`events`], [`declare`], [`fault`], [`io`], [`pauses`]: what their names say.
+//! - [`events`], [`declare`], [`fault`], [`io`]: what their names say.
 //! - [`private`]: a RabbitMQ of one's own on this machine.
 //!
 //! A publish returns when the broker has confirmed it. One that was not confirmed when a connection
@@ -18,7 +18,6 @@ mod events;
 mod fault;
 mod io;
 mod link;
-mod pauses;
 mod pool;
 pub mod private;
 mod subscription;
@@ -108,7 +107,7 @@ impl RabbitBroker {
             publishing,
             consuming,
             capacities: Capacities::default(),
-            in_flight: Arc::new(Semaphore::new(limits::PUBLISHES_IN_FLIGHT_MAX)),
+            in_flight: Arc::new(Semaphore::new(limits::PUBLISH_MESSAGES_IN_FLIGHT_MAX)),
             in_flight_kib: Arc::new(Semaphore::new(limits::PUBLISH_BYTES_IN_FLIGHT_MAX >> 10)),
             io,
         };

@@ -1,9 +1,8 @@
 //! Why there is no answer.
 
 use caudal_client::remote;
-use caudal_core::{Code, Coded};
-use caudal_protocol::Failure;
-use caudal_protocol::calls::Refusal;
+use caudal_core::error::Kind;
+use caudal_core::{Code, Coded, Failure, codes};
 use datafusion::error::DataFusionError;
 
 use crate::local;
@@ -15,7 +14,7 @@ use crate::local;
 pub enum Error {
     /// Not one of the queries can be answered: why, query by query.
     #[error("{}", .0.iter().map(|refusal| refusal.message.as_str()).collect::<Vec<_>>().join("\n"))]
-    Refused(Vec<Refusal>),
+    Refused(Vec<Failure>),
     /// A query failed while it ran.
     #[error("{query}: {}", .failure.message)]
     Failed {
@@ -64,47 +63,28 @@ pub enum Error {
 }
 
 impl Error {
-    /// The place in a query's text, drawn, where there is one.
-    pub fn excerpt(&self) -> Option<&str> {
-        match self {
-            Error::Refused(refusals) => refusals.first()?.excerpt.as_deref(),
-            Error::Cluster(remote::Error::Refused(refusal)) => refusal.excerpt.as_deref(),
-            _ => None,
-        }
-    }
-
     /// Whether it is about what was asked or how it was answered, rather than about files, names or the way to a
     /// cluster.
     pub fn is_of_query(&self) -> bool {
-        match self {
-            Error::Refused(_)
-            | Error::Failed { .. }
-            | Error::Plan(_)
-            | Error::Oracle { .. }
-            | Error::Engine(_)
-            | Error::Session(_)
-            | Error::Csv(caudal_csv::Error::Strict(_)) => true,
-            Error::Cluster(error) => !error.is_of_connection(),
-            Error::Csv(_) | Error::Suite(_) | Error::NoFiles { .. } | Error::MemoryOfCluster => {
-                false
-            }
-        }
+        self.code().kind() == Kind::Query
     }
 }
 
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Refused(refusals) => remote::Error::Unanswerable(refusals.clone()).code(),
-            Error::Failed { failure, .. } => remote::Error::Failed(failure.clone()).code(),
+            Error::Refused(refusals) => {
+                refusals.first().map_or(codes::INVALID_QUERY, |refusal| refusal.code)
+            }
+            Error::Failed { failure, .. } => failure.code,
             Error::Plan(error) => error.code(),
             Error::Csv(error) => error.code(),
             Error::Suite(error) => error.code(),
-            Error::NoFiles { .. } => "CDL-1111",
+            Error::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
             Error::Cluster(error) => error.code(),
-            Error::MemoryOfCluster => "CDL-9009",
-            Error::Oracle { .. } => "CDL-6010",
-            Error::Engine(_) => "CDL-5004",
+            Error::MemoryOfCluster => codes::NOT_FOR_A_CLUSTER,
+            Error::Oracle { .. } => codes::ORACLE_FAILED,
+            Error::Engine(_) => codes::ENGINE_CANNOT_START,
             Error::Session(error) => error.code(),
         }
     }
@@ -121,16 +101,23 @@ impl Coded for Error {
             Error::Cluster(error) => error.hint(),
             Error::MemoryOfCluster => Some("its workers have a --memory of their own".to_string()),
             Error::Session(error) => error.hint(),
-            Error::Failed { .. } | Error::Oracle { .. } | Error::Engine(_) => None,
+            Error::Failed { failure, .. } => failure.hint.clone(),
+            Error::Oracle { .. } | Error::Engine(_) => None,
         }
     }
 
-    fn is_retryable(&self) -> bool {
+    fn excerpt(&self) -> Option<String> {
         match self {
-            Error::Plan(error) => error.is_retryable(),
-            Error::Cluster(error) => error.is_retryable(),
-            Error::Session(error) => error.is_retryable(),
-            _ => false,
+            Error::Refused(refusals) => refusals.first()?.excerpt.clone(),
+            Error::Cluster(error) => error.excerpt(),
+            _ => None,
+        }
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        match self {
+            Error::Refused(refusals) => refusals.clone(),
+            other => vec![Failure::of(other)],
         }
     }
 }

@@ -73,5 +73,5 @@ pub use caudal_client::Event;
 pub use caudal_core::{Coded, Decimal, ParamValue, QueryId, SessionId, TableId};
 pub use caudal_csv::{At, Column, Reject, RejectReason, Table, Type};
 pub use caudal_protocol::Failure;
-pub use caudal_protocol::calls::{Refusal, SessionEntry};
+pub use caudal_protocol::calls::SessionEntry;
 pub use caudal_suite::{Param, ParamType, Query, Suite, TablePattern};

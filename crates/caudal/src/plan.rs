@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use caudal_core::Failure;
 use caudal_planner::{SessionPlan, describe};
-use caudal_protocol::calls::Refusal;
 
 /// A job divided into stages, for people to look at; displayed, in words.
 #[derive(Clone, Debug)]
@@ -29,9 +29,9 @@ impl Plan {
     }
 
     /// Why some of the queries cannot be answered.
-    pub fn refusals(&self) -> Vec<Refusal> {
+    pub fn refusals(&self) -> Vec<Failure> {
         let refused = self.stages.queries.iter().filter_map(|query| query.answer.as_ref().err());
-        refused.map(|error| error.refusal()).collect()
+        refused.map(|error| Failure::of(error.as_ref())).collect()
     }
 }
 

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use arrow::datatypes::SchemaRef;
 use caudal_client::{Event, Service, Upload};
-use caudal_core::SessionId;
-use caudal_protocol::calls::Refusal;
+use caudal_core::{Failure, SessionId};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryFutureExt};
 
@@ -22,7 +21,7 @@ use crate::progress::Progress;
 pub struct Run {
     session: SessionId,
     service: Arc<dyn Service>,
-    schemas: Vec<Result<SchemaRef, Refusal>>,
+    schemas: Vec<Result<SchemaRef, Failure>>,
     progress: Progress,
     events: BoxStream<'static, Result<Event, Error>>,
     is_over: bool,
@@ -32,7 +31,7 @@ pub struct Run {
 pub struct Opened {
     pub session: SessionId,
     pub service: Arc<dyn Service>,
-    pub schemas: Vec<Result<SchemaRef, Refusal>>,
+    pub schemas: Vec<Result<SchemaRef, Failure>>,
     pub uploads: Vec<Upload>,
     pub readers: usize,
     pub progress: Progress,
@@ -51,7 +50,7 @@ impl Run {
     }
 
     /// The columns of each query's answer, in the order of the job; or why there will be none.
-    pub fn schemas(&self) -> &[Result<SchemaRef, Refusal>] {
+    pub fn schemas(&self) -> &[Result<SchemaRef, Failure>] {
         &self.schemas
     }
 

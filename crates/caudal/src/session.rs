@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
-use caudal_core::{TableId, limits};
+use caudal_core::{Failure, TableId, limits};
 use caudal_csv::Table;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
@@ -125,7 +125,7 @@ impl Session {
         let settings = local::Settings { threads, memory_bytes };
         let schemas = plan.queries.iter().map(|query| match &query.answer {
             Ok(answer) => Ok(Arc::clone(&answer.schema)),
-            Err(error) => Err(error.refusal()),
+            Err(error) => Err(Failure::of(error.as_ref())),
         });
         let schemas = schemas.collect();
         let local = Local::open(plan, settings).await?;
@@ -162,6 +162,6 @@ impl Session {
 }
 
 fn entry(table: &Table) -> TableEntry {
-    let schema = schema::encode(&table.schema()).expect("columns of CSV have plain types");
+    let schema = schema::encode(&table.schema());
     TableEntry { name: table.name.clone(), schema }
 }

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use caudal::{Cluster, Event, Job, Run, Session};
+use caudal_core::limits;
 use futures::StreamExt;
 use tokio::time::timeout;
 
@@ -14,10 +15,10 @@ use crate::showing::Showing;
 use crate::{Done, interrupt};
 
 /// Whoever opens a session, lists or cancels some is answered in far less, if all is well.
-const MOMENT: Duration = Duration::from_secs(2);
+const MOMENT: Duration = Duration::from_millis(limits::ANSWER_EXPECTED_MS);
 
 /// What cancelling a session may keep whoever pressed Ctrl-C.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(limits::INTERRUPT_CANCEL_MS_MAX);
 
 /// Runs a job, in this process or on a cluster: answers to where they belong, everything else to
 /// stderr.
@@ -31,12 +32,12 @@ pub fn answer(
     if cluster.gateway.is_empty() {
         return answer_here(job, &session::local(engine, input), output, input);
     }
-    interrupt::allow(FAREWELL);
+    interrupt::allow(CANCEL_TIMEOUT);
     let cluster = session::cluster(cluster)?;
     let session = session::remote(cluster.clone(), engine, input)?;
     // One thread more than are busy with files, for what comes and goes.
     let runtime = runtime(session.thread_count() + 1)?;
-    let opening = patiently(&cluster, output.quiet, session.run(job));
+    let opening = with_waiting_told(&cluster, output.quiet, session.run(job));
     let done = runtime.block_on(show(job, opening, output, input));
     runtime.shutdown_background();
     done
@@ -95,7 +96,11 @@ pub async fn follow(mut run: Run, mut handle: impl FnMut(Event) -> Done) -> Done
 }
 
 /// What a gateway answers. Says on stderr what it waits for, if that takes longer than a moment.
-pub async fn patiently<T>(cluster: &Cluster, is_quiet: bool, answer: impl Future<Output = T>) -> T {
+pub async fn with_waiting_told<T>(
+    cluster: &Cluster,
+    is_quiet: bool,
+    answer: impl Future<Output = T>,
+) -> T {
     let mut answer = pin!(answer);
     if let Ok(answered) = timeout(MOMENT, &mut answer).await {
         return answered;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal::{Failure, Job, QueryId, Refusal};
+use caudal::{Failure, Job, QueryId};
+use caudal_core::codes;
 
 use crate::args::OutputArgs;
-use crate::error::{Exit, Failed};
+use crate::error::Failed;
 use crate::output::{Format, ResultFile, Writer, prepare_folder, writer};
 
 pub struct Answers {
@@ -22,14 +23,14 @@ struct Query {
     name: String,
     title: String,
     /// The columns of its answer; or why there is none.
-    schema: Result<SchemaRef, Refusal>,
+    schema: Result<SchemaRef, Failure>,
     rows: usize,
     /// None while the answer is not complete.
     outcome: Option<Result<(), Failure>>,
 }
 
 /// The columns of each query's answer, or why there will be none.
-pub type Schemas = [Result<SchemaRef, Refusal>];
+pub type Schemas = [Result<SchemaRef, Failure>];
 
 enum Destination {
     /// A file per query.
@@ -46,8 +47,11 @@ impl Answers {
         let queries: Vec<_> = job.queries.iter().zip(schemas).map(Query::new).collect();
         let to = match (&output.out, output.format) {
             (None, Some(Format::Parquet)) => {
-                return Err(Failed::usage("CDL-6006", "Parquet cannot be written to stdout")
-                    .hint("name a folder with --out".to_string()));
+                return Err(Failed::new(
+                    codes::PARQUET_ON_STDOUT,
+                    "Parquet cannot be written to stdout",
+                )
+                .hint("name a folder with --out".to_string()));
             }
             (Some(folder), format) => {
                 prepare_folder(folder)?;
@@ -184,7 +188,7 @@ fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
 }
 
 impl Query {
-    fn new((query, schema): (&caudal::Query, &Result<SchemaRef, Refusal>)) -> Self {
+    fn new((query, schema): (&caudal::Query, &Result<SchemaRef, Failure>)) -> Self {
         Self {
             name: query.name.clone(),
             title: query.title.clone(),
@@ -221,24 +225,16 @@ impl Query {
             return Err(error.into());
         }
         let message = format!("cannot be written in this format: {error}");
-        self.outcome = Some(Err(Failure { code: "CDL-6012".to_string(), message }));
+        self.outcome = Some(Err(Failure::new(codes::VALUE_UNWRITABLE, message)));
         Ok(())
     }
 
     fn failed(&self) -> Option<Failed> {
         if let Err(refusal) = &self.schema {
-            return Some(refusal.clone().into());
+            return Some(Failed::all(vec![refusal.clone()]));
         }
         let Some(Err(failure)) = &self.outcome else { return None };
         let message = format!("{}: {}", self.name, failure.message);
-        let hint = match failure.code.as_str() {
-            "CDL-3001" => Some("give it more with --memory, or divide it over more --shards"),
-            "CDL-3004" => {
-                Some("compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)")
-            }
-            _ => None,
-        };
-        let failed = Failed::new(Exit::QueryFailed, &failure.code, message);
-        Some(failed.hint(hint.map(str::to_string)))
+        Some(Failed::all(vec![Failure { message, ..failure.clone() }]))
     }
 }

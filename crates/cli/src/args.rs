@@ -40,6 +40,8 @@ pub enum Command {
     Worker(WorkerArgs),
     Gateway(GatewayArgs),
     Monitor(MonitorArgs),
+    /// Print every bound of the system, and what is seen when it is met
+    Limits,
     // `caudal up` starts it for itself; who has a RabbitMQ names it.
     #[command(hide = true)]
     Broker(BrokerArgs),

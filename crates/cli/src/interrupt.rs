@@ -5,16 +5,17 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use caudal_core::limits;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::error::{Exit, Failed};
 
 /// What a run has to remove its unfinished files.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(limits::INTERRUPT_FILES_MS_MAX);
 
 /// What it has beside that to tell others that it ends.
-static FAREWELL: Mutex<Duration> = Mutex::new(Duration::ZERO);
+static CANCEL_TIMEOUT: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 static PRESSED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
 
@@ -28,8 +29,8 @@ pub fn watch() {
             return;
         }
         PRESSED.send_replace(true);
-        let farewell = *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner);
-        std::thread::sleep(farewell + GRACE);
+        let timeout = *CANCEL_TIMEOUT.lock().unwrap_or_else(PoisonError::into_inner);
+        std::thread::sleep(timeout + GRACE);
         Failed::interrupted().tell();
         std::process::exit(Exit::Interrupted.code().into());
     });
@@ -45,8 +46,8 @@ async fn asked_to_end() -> std::io::Result<()> {
 }
 
 /// Whoever heeds Ctrl-C needs so long to tell others that it ends.
-pub fn allow(farewell: Duration) {
-    *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) = farewell;
+pub fn allow(timeout: Duration) {
+    *CANCEL_TIMEOUT.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
 }
 
 /// Returns when Ctrl-C has been pressed.

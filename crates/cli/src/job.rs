@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use caudal::{Job, ParamValue, Suite};
+use caudal_core::codes;
 
 use crate::args::ChoiceArgs;
 use crate::error::Failed;
@@ -23,7 +24,10 @@ pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, 
         job = job.param(name, ParamValue::guess(value));
     }
     if let Some(name) = job.unused_param() {
-        return Err(Failed::usage("CDL-6011", format!("--param {name}: the SQL has no ${name}")));
+        return Err(Failed::new(
+            codes::PARAMETER_NOT_IN_SQL,
+            format!("--param {name}: the SQL has no ${name}"),
+        ));
     }
     for (name, files) in named(tables, "--table", "NAME=FILES")? {
         job = job.table(name, files)?;
@@ -41,10 +45,13 @@ fn named<'a>(
     for text in given {
         let (name, value) =
             text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Failed::usage("CDL-6002", format!("{option} {text}: expected {form}"))
+                Failed::new(codes::NO_EQUALS_SIGN, format!("{option} {text}: expected {form}"))
             })?;
         if pairs.iter().any(|(known, _)| *known == name) {
-            return Err(Failed::usage("CDL-6004", format!("{option} {name} is given twice")));
+            return Err(Failed::new(
+                codes::NAME_GIVEN_TWICE,
+                format!("{option} {name} is given twice"),
+            ));
         }
         pairs.push((name, value));
     }

@@ -9,10 +9,10 @@ mod args;
 mod chaos;
 mod cluster;
 mod commands;
-mod crowd;
 mod error;
 mod interrupt;
 mod job;
+mod load;
 mod oracle;
 mod output;
 mod progress;
@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
         Command::Monitor(args) => commands::monitor::run(args),
+        Command::Limits => commands::limits::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

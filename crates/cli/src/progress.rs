@@ -8,12 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use caudal::{Job, Progress, TableProgress};
+use caudal_core::limits;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-const REFRESH: Duration = Duration::from_millis(100);
+const REFRESH: Duration = Duration::from_millis(limits::PROGRESS_MS);
 
 /// Nothing is shown of a run that is over sooner.
-const SHOW_AFTER: Duration = Duration::from_millis(700);
+const SHOW_AFTER: Duration = Duration::from_millis(limits::PROGRESS_AFTER_MS);
 
 /// Shows progress until it is dropped.
 pub struct Display {

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use caudal::{Cluster, Session};
+use caudal_core::codes;
 
 use crate::args::{ClusterArgs, EngineArgs, InputArgs};
 use crate::error::Failed;
@@ -22,7 +23,7 @@ pub fn local(engine: EngineArgs, input: &InputArgs) -> Session {
 /// On a cluster.
 pub fn remote(cluster: Cluster, engine: EngineArgs, input: &InputArgs) -> Result<Session, Failed> {
     if engine.memory.is_some() {
-        return Err(Failed::usage("CDL-9009", "--memory says nothing to a cluster")
+        return Err(Failed::new(codes::NOT_FOR_A_CLUSTER, "--memory says nothing to a cluster")
             .hint("its workers have a --memory of their own".to_string()));
     }
     Ok(tuned(Session::connect(cluster), engine, input))
@@ -55,7 +56,7 @@ pub fn cluster(args: &ClusterArgs) -> Result<Cluster, Failed> {
     if let Some(file) = &args.ca {
         let pem = std::fs::read(file).map_err(|error| {
             let message = format!("cannot read the certificates in {}: {error}", file.display());
-            Failed::usage("CDL-9007", message)
+            Failed::new(codes::TLS_CANNOT_START, message)
         })?;
         cluster = cluster.ca_pem(pem);
     }
@@ -68,5 +69,7 @@ pub fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failed> {
         .worker_threads(threads)
         .enable_all()
         .build()
-        .map_err(|error| Failed::usage("CDL-6003", format!("cannot start threads: {error}")))
+        .map_err(|error| {
+            Failed::new(codes::THREADS_CANNOT_START, format!("cannot start threads: {error}"))
+        })
 }

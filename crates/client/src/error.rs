@@ -1,6 +1,6 @@
 //! Why a run ended without its answers.
 
-use caudal_core::{Code, Coded, TableId};
+use caudal_core::{Code, Coded, Failure, TableId, codes};
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -27,8 +27,8 @@ impl Coded for Error {
             Error::Csv(error) => error.code(),
             Error::Session(error) => error.code(),
             Error::Remote(error) => error.code(),
-            Error::Panicked(_) => "CDL-5002",
-            Error::TooLarge { .. } => "CDL-5003",
+            Error::Panicked(_) => codes::CLIENT_TASK_DIED,
+            Error::TooLarge { .. } => codes::TOO_MANY_FRAGMENTS,
         }
     }
 
@@ -38,6 +38,20 @@ impl Coded for Error {
             Error::Session(error) => error.hint(),
             Error::Remote(error) => error.hint(),
             Error::Panicked(_) | Error::TooLarge { .. } => None,
+        }
+    }
+
+    fn excerpt(&self) -> Option<String> {
+        match self {
+            Error::Remote(error) => error.excerpt(),
+            _ => None,
+        }
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        match self {
+            Error::Remote(error) => error.failures(),
+            other => vec![Failure::of(other)],
         }
     }
 }

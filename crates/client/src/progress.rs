@@ -14,7 +14,6 @@ pub struct TableProgress {
     pub bytes: AtomicU64,
     pub rows: AtomicU64,
     pub rejected: AtomicU64,
-    pub fragments: AtomicU64,
 }
 
 impl Progress {
@@ -32,6 +31,5 @@ impl TableProgress {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
         self.rejected.fetch_add(rejected as u64, Ordering::Relaxed);
-        self.fragments.fetch_add(1, Ordering::Relaxed);
     }
 }

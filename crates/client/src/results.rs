@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use caudal_core::{EndConflict, FragmentId, Offer, Part, QueryId, Source, Tracker};
+use caudal_core::{EndConflict, FragmentId, Offer, Part, QueryId, Source, Tracker, codes};
 use caudal_protocol::Failure;
 use caudal_protocol::calls::ResultWhat;
 use tokio::sync::mpsc::Sender;
@@ -19,7 +19,7 @@ pub async fn read(
     events: Sender<Event>,
 ) -> Result<(), Error> {
     let outcome = match service.refusal(query) {
-        Some(refusal) => Err(refusal.as_failure()),
+        Some(refusal) => Err(refusal.clone()),
         None => read_all(service.as_ref(), query, &events).await?,
     };
     tell(&events, Event::Done(query, outcome)).await;
@@ -121,5 +121,5 @@ impl Seen {
 }
 
 fn as_failure(conflict: EndConflict) -> Failure {
-    Failure { code: "CDL-3003".to_string(), message: conflict.to_string() }
+    Failure::new(codes::CONTRADICTION, conflict)
 }

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use caudal_core::QueryId;
+use caudal_core::{QueryId, limits};
 use caudal_runtime::task::spawn_on;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::{Error, Event, Progress, Service, Upload, results, upload};
-
-/// Events that may wait for whoever handles them.
-const EVENTS_AHEAD: usize = 64;
 
 /// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
 pub struct Run {
@@ -29,7 +26,7 @@ impl Run {
         readers: usize,
         progress: Arc<Progress>,
     ) -> Self {
-        let (sender, events) = mpsc::channel(EVENTS_AHEAD);
+        let (sender, events) = mpsc::channel(limits::RUN_EVENTS_MAX);
         let mut tasks = JoinSet::new();
         for query in (0..service.sources().len()).map(QueryId::from) {
             spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));

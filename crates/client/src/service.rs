@@ -2,9 +2,9 @@
 
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
-use caudal_core::{QueryId, Source, TableId};
+use caudal_core::{Failure, QueryId, Source, TableId};
 use caudal_protocol::TableFragment;
-use caudal_protocol::calls::{Refusal, ResultWhat};
+use caudal_protocol::calls::ResultWhat;
 
 use crate::Error;
 
@@ -15,7 +15,7 @@ pub trait Service: Send + Sync + 'static {
     fn sources(&self) -> &[Vec<Source>];
 
     /// Why a query cannot be answered, if it cannot.
-    fn refusal(&self, _: QueryId) -> Option<&Refusal> {
+    fn refusal(&self, _: QueryId) -> Option<&Failure> {
         None
     }
 

@@ -10,7 +10,7 @@ pub mod param;
 pub mod tracker;
 
 pub use decimal::{Decimal, NotADecimal};
-pub use error::{Code, Coded};
+pub use error::{Code, Coded, Failure, codes};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
 pub use param::ParamValue;
 pub use tracker::{EndConflict, Offer, Part, SeenOfSource, Tracker};

@@ -205,11 +205,6 @@ impl<P> Tracker<P> {
             .get(&source)
             .is_some_and(|seen| seen.end.is_some_and(|end| seen.numbers.len() == u64::from(end)))
     }
-
-    /// The number of fragments of the source that have been seen.
-    pub fn seen_count(&self, source: Source) -> u64 {
-        self.sources.get(&source).map_or(0, |seen| seen.numbers.len())
-    }
 }
 
 #[cfg(test)]
@@ -237,7 +232,7 @@ mod tests {
         assert_eq!(tracker.offer(id(3), whole(1), "a"), Ok(Offer::Taken(vec!["a"])));
         assert_eq!(tracker.offer(id(3), whole(1), "a"), Ok(Offer::Duplicate));
         assert_eq!(tracker.offer(id(3), whole(2), "b"), Ok(Offer::Duplicate));
-        assert_eq!(tracker.seen_count(SOURCE), 1);
+        assert_eq!(tracker.sources[&SOURCE].numbers.len(), 1);
     }
 
     #[test]

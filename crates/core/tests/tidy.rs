@@ -62,3 +62,43 @@ fn every_module_says_what_it_is() {
         assert!(documented, "{} has no module documentation", path.display());
     }
 }
+
+/// Codes are declared once, with what they mean; elsewhere they have names.
+#[test]
+fn codes_are_written_where_they_are_declared() {
+    for path in source_files() {
+        let is_elsewhere = path.components().any(|part| part.as_os_str() == "src")
+            && !path.to_string_lossy().contains("core/src/error/");
+        let text = fs::read_to_string(&path).unwrap();
+        let said = |line: &&str| line.contains("CDL-") && !line.trim_start().starts_with("//");
+        let found = text.lines().find(said).filter(|_| is_elsewhere);
+        assert!(found.is_none(), "{}: {}", path.display(), found.unwrap_or_default());
+    }
+}
+
+/// How long anything may take is a bound: it is declared with the others, and listed by `caudal limits`.
+#[test]
+fn durations_are_in_limits() {
+    let is_elsewhere = |path: &Path| {
+        let path = path.to_string_lossy();
+        path.contains("/src/")
+            && !path.contains("core/src/limits/")
+            && !path.contains("crates/sim/")
+    };
+    for path in source_files().into_iter().filter(|path| is_elsewhere(path)) {
+        let text = fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_bound = |line: &&str| {
+            let Some((name, value)) =
+                line.split_once("const ").and_then(|(_, it)| it.split_once(": "))
+            else {
+                return false;
+            };
+            let is_time =
+                value.starts_with("Duration") || name.ends_with("_MS") || name.contains("_SECONDS");
+            is_time && !value.contains("limits::")
+        };
+        let found = product.lines().find(is_bound);
+        assert!(found.is_none(), "{}: {}", path.display(), found.unwrap_or_default());
+    }
+}

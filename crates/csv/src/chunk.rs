@@ -25,8 +25,4 @@ impl Chunk {
     pub fn number(&self) -> u64 {
         self.number
     }
-
-    pub fn len_bytes(&self) -> usize {
-        self.bytes.len()
-    }
 }

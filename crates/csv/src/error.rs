@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use caudal_core::error::nearest;
+use caudal_core::{Code, Coded, codes, limits};
+
 use crate::reject::Reject;
 use crate::spec::Type;
 
@@ -11,7 +14,7 @@ pub enum Error {
     #[error("no such file: {}", .0.display())]
     NoSuchFile(PathBuf),
 
-    #[error("cannot read {}", .path.display())]
+    #[error("cannot read {}: {source}", .path.display())]
     Read { path: PathBuf, source: io::Error },
 
     #[error("{} is not a regular file", .0.display())]
@@ -60,27 +63,25 @@ pub enum Error {
     InvalidDecimal { table: String, column: String, ty: Type },
 }
 
-impl Error {
-    /// Stable, to be looked up and matched on.
-    pub fn code(&self) -> &'static str {
+impl Coded for Error {
+    fn code(&self) -> Code {
         match self {
-            Error::NoSuchFile(_) => "CDL-1001",
-            Error::Read { .. } => "CDL-1002",
-            Error::Empty(_) => "CDL-1003",
-            Error::NoSuchColumn { .. } => "CDL-1004",
-            Error::IndexBeyondFields { .. } => "CDL-1005",
-            Error::DuplicateHeader { .. } => "CDL-1006",
-            Error::RecordTooLong { .. } => "CDL-1007",
-            Error::Strict(_) => "CDL-1008",
-            Error::UnclosedHeader(_) => "CDL-1009",
-            Error::NoFiles(_) => "CDL-1010",
-            Error::InvalidDecimal { .. } => "CDL-1011",
-            Error::NotAFile(_) => "CDL-1012",
+            Error::NoSuchFile(_) => codes::NO_SUCH_FILE,
+            Error::Read { .. } => codes::FILE_UNREADABLE,
+            Error::Empty(_) => codes::FILE_EMPTY,
+            Error::NoSuchColumn { .. } => codes::COLUMN_NOT_IN_HEADER,
+            Error::IndexBeyondFields { .. } => codes::COLUMN_BEYOND_FIELDS,
+            Error::DuplicateHeader { .. } => codes::HEADER_NAME_TWICE,
+            Error::RecordTooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
+            Error::UnclosedHeader(_) => codes::HEADER_NOT_CLOSED,
+            Error::NoFiles(_) => codes::TABLE_WITHOUT_FILES,
+            Error::InvalidDecimal { .. } => codes::BAD_DECIMAL,
+            Error::NotAFile(_) => codes::NOT_A_FILE,
         }
     }
 
-    /// What to do about it, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Error::NoSuchFile(_) => Some("check the path, or the glob it came from".into()),
             Error::Read { .. } => None,
@@ -114,7 +115,9 @@ impl Error {
             ),
         }
     }
+}
 
+impl Error {
     /// An I/O error on `path`; a missing file is an error of its own.
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
         let path = path.to_path_buf();
@@ -126,49 +129,23 @@ impl Error {
 }
 
 fn hint_for_column(column: &str, header: &[String]) -> String {
-    const LISTED_NAMES_MAX: usize = 12;
-    let nearest = header
-        .iter()
-        .map(|name| (edit_distance(&column.to_lowercase(), &name.to_lowercase()), name))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= column.len().max(name.len()).div_ceil(3));
+    let nearest = nearest(column, header.iter().map(String::as_str));
     let names = header.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match nearest {
-        Some((_, name)) if header.len() > LISTED_NAMES_MAX => format!("did you mean `{name}`?"),
-        Some((_, name)) => format!("did you mean `{name}`? the header has {names}"),
-        None if header.len() > LISTED_NAMES_MAX => {
+        Some(name) if header.len() > limits::HEADER_NAMES_LISTED_MAX => {
+            format!("did you mean `{name}`?")
+        }
+        Some(name) => format!("did you mean `{name}`? the header has {names}"),
+        None if header.len() > limits::HEADER_NAMES_LISTED_MAX => {
             format!("the header has {} other names", header.len())
         }
         None => format!("the header has {names}"),
     }
 }
 
-/// How many characters to insert, remove or change to make `a` into `b` (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let change = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edit_distance_counts_single_character_edits() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
-    }
 
     fn no_such_column(column: &str, header: &[&str]) -> Error {
         Error::NoSuchColumn {
@@ -184,7 +161,7 @@ mod tests {
         let error = no_such_column("review_txt", &["app_id", "review_text"]);
         let hint = error.hint().unwrap();
         assert_eq!(hint, "did you mean `review_text`? the header has `app_id`, `review_text`");
-        assert_eq!(error.code(), "CDL-1004");
+        assert_eq!(error.code(), codes::COLUMN_NOT_IN_HEADER);
         assert_eq!(
             error.to_string(),
             "table `t`: column `review_txt` is not in the header of t.csv"

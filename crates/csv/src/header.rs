@@ -92,6 +92,8 @@ fn find_header(bytes: &[u8]) -> Option<Header> {
 mod tests {
     use std::fs;
 
+    use caudal_core::{Coded, codes};
+
     use super::*;
 
     fn header_of(content: &[u8], record_bytes_max: usize) -> Result<Header, Error> {
@@ -131,9 +133,9 @@ mod tests {
     #[test]
     fn a_file_without_a_header_is_an_error() {
         for content in [&b""[..], b"\n\r\n", b"\xef\xbb\xbf"] {
-            assert_eq!(header_of(content, 1 << 20).unwrap_err().code(), "CDL-1003");
+            assert_eq!(header_of(content, 1 << 20).unwrap_err().code(), codes::FILE_EMPTY);
         }
-        assert_eq!(header_of(b"a,\"b\n", 1 << 20).unwrap_err().code(), "CDL-1009");
-        assert_eq!(header_of(b"aaaaaaaaaaaaaaaa\n", 8).unwrap_err().code(), "CDL-1007");
+        assert_eq!(header_of(b"a,\"b\n", 1 << 20).unwrap_err().code(), codes::HEADER_NOT_CLOSED);
+        assert_eq!(header_of(b"aaaaaaaaaaaaaaaa\n", 8).unwrap_err().code(), codes::RECORD_TOO_LONG);
     }
 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use caudal_core::limits;
+
 use crate::columns::trim_spaces;
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
@@ -12,11 +14,6 @@ use crate::header::{Header, read_header};
 use crate::index::Index;
 use crate::spec::{At, Column, Options, Type};
 use crate::{time, value};
-
-/// How much of a table is looked at, shared among its files; a little of each in any case. Much, since
-/// a row that does not fit the guess is left out, and cheap, since text is soon known to be text.
-const SAMPLE_BYTES: usize = 16 << 20;
-const SAMPLE_FILE_BYTES_MIN: usize = 256 << 10;
 
 /// The columns of the first file's header, with the narrowest type that fits the values at the start of
 /// every file. Later values may still not fit: they become rejects.
@@ -29,7 +26,7 @@ pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
     };
     let mut columns = columns_of(&read_header(first, record_bytes_max)?.names);
     let mut guesses = vec![Guess::default(); columns.len()];
-    let sample_bytes = (SAMPLE_BYTES / files.len()).max(SAMPLE_FILE_BYTES_MIN);
+    let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
     for file in files {
         let header = read_header(file, record_bytes_max)?;
         let place = |column: &Column| match &column.at {

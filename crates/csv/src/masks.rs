@@ -3,6 +3,8 @@
 //! The only SIMD of this crate. A loop over blocks is written once, as a [`Kernel`] that is generic over
 //! how a block is classified; [`dispatch`] compiles it for AVX2 as a whole and picks at run time.
 
+#![allow(unsafe_code, reason = "SIMD, where the machine has it")]
+
 pub const BLOCK_BYTES: usize = 64;
 pub type Block = [u8; BLOCK_BYTES];
 

@@ -9,9 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use arrow::buffer::Buffer;
 use bytes::Bytes;
-
-/// More than this are in use only where batches are kept, and then none comes back soon.
-const IDLE_BUFFERS_MAX: usize = 8;
+use caudal_core::limits;
 
 #[derive(Debug)]
 pub struct Pool {
@@ -45,7 +43,7 @@ impl Pool {
     /// Gives back a buffer that was taken.
     pub fn put_back(&self, buffer: Vec<u8>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_BUFFERS_MAX {
+        if idle.len() < limits::CSV_IDLE_BUFFERS_MAX {
             idle.push(buffer);
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use caudal_core::limits;
 
 use crate::chunk::Chunk;
 use crate::error::Error;
@@ -10,9 +11,6 @@ use crate::layout::{Expected, Layout};
 use crate::parse::{Parsed, parse};
 use crate::spec::{Column, Options, Table, Type};
 use crate::stream::{Limits, Stream};
-
-/// Arrow's views and our index have 32-bit offsets, and a chunk may be a long record and a block.
-const CHUNK_BYTES_CEILING: usize = 1 << 29;
 
 /// Reads a table. To be shared by as many threads as there are, each of which takes a chunk and parses it.
 #[derive(Debug)]
@@ -40,8 +38,8 @@ impl Reader {
             check_type(column, &spec.name)?;
         }
         let limits = Limits {
-            chunk_bytes: options.chunk_bytes.clamp(1, CHUNK_BYTES_CEILING),
-            record_bytes_max: options.record_bytes_max.clamp(1, CHUNK_BYTES_CEILING),
+            chunk_bytes: options.chunk_bytes.clamp(1, limits::CSV_CHUNK_BYTES_MAX),
+            record_bytes_max: options.record_bytes_max.clamp(1, limits::CSV_CHUNK_BYTES_MAX),
         };
         let expected = Expected {
             table: &spec.name,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use caudal_core::limits;
+
 use crate::spec::Type;
 
 /// A record of a file that is not in the batches.
@@ -50,9 +52,10 @@ pub enum RejectReason {
 
 impl RejectReason {
     pub(crate) fn not_of_type(ty: Type, value: &[u8]) -> RejectReason {
-        const SHOWN_CHARS_MAX: usize = 40;
-        let text = String::from_utf8_lossy(&value[..value.len().min(4 * SHOWN_CHARS_MAX + 4)]);
-        let value = match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        let text = String::from_utf8_lossy(
+            &value[..value.len().min(4 * limits::REJECT_VALUE_CHARS_MAX + 4)],
+        );
+        let value = match text.char_indices().nth(limits::REJECT_VALUE_CHARS_MAX) {
             Some((cut, _)) => format!("{}…", &text[..cut]),
             None => text.into_owned(),
         };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use caudal_core::limits;
 
 /// One table: some files that hold the same columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +111,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            chunk_bytes: 4 << 20,
-            record_bytes_max: 256 << 20,
+            chunk_bytes: limits::FRAGMENT_CSV_BYTES,
+            record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
             strict: false,
             position: None,
             keep_raw_rejects: false,

@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 
+use caudal_core::{Coded, codes};
 use caudal_csv::{Error, Options, Type};
 use common::Table;
 
@@ -20,7 +21,7 @@ fn no_such_file() {
     let table = Table::new("a\n1\n").column("a", Type::Int64);
     fs::remove_file(table.path(0)).unwrap();
     let (error, message) = error_of(&table);
-    assert_eq!((error.code(), &message[..]), ("CDL-1001", "no such file: 0.csv"));
+    assert_eq!((error.code(), &message[..]), (codes::NO_SUCH_FILE, "no such file: 0.csv"));
 }
 
 #[test]
@@ -46,7 +47,10 @@ fn neither_a_folder_nor_a_pipe_is_a_file() {
 #[test]
 fn empty_file() {
     let (error, message) = error_of(&Table::new("a\n1\n").file("").column("a", Type::Int64));
-    assert_eq!((error.code(), &message[..]), ("CDL-1003", "1.csv is empty: it has no header"));
+    assert_eq!(
+        (error.code(), &message[..]),
+        (codes::FILE_EMPTY, "1.csv is empty: it has no header")
+    );
 }
 
 #[test]

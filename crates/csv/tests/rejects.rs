@@ -4,6 +4,7 @@
 
 mod common;
 
+use caudal_core::Coded;
 use caudal_csv::{Options, RejectReason, Type};
 use common::{Table, row};
 

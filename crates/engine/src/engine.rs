@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use caudal_core::StageId;
+use caudal_core::{StageId, limits};
 use caudal_planner::SessionPlan;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionConfig;
 
@@ -18,9 +18,6 @@ use crate::merge::Merge;
 const MEMORY_CONSUMERS_NAMED: std::num::NonZeroUsize =
     std::num::NonZeroUsize::new(3).expect("3 > 0");
 
-/// Bytes that a sort keeps back for merging what it has spilled.
-const SORT_RESERVE_BYTES: usize = 10 << 20;
-
 pub struct Engine {
     pub plan: Arc<SessionPlan>,
     pub(crate) runtime: Arc<RuntimeEnv>,
@@ -29,6 +26,9 @@ pub struct Engine {
     pub(crate) merges: HashMap<StageId, Merge>,
     /// Stages whose gathered batches are not joined.
     pub(crate) batches_to_keep: HashSet<StageId>,
+    /// A part of the memory, and all that gathered rows may take of it: what runs meanwhile (the merge of a sort, say)
+    /// cannot make them spill, and would fail for want of the rest.
+    pub(crate) gathering: Arc<dyn MemoryPool>,
     memory_bytes: usize,
     spilled_bytes: AtomicU64,
 }
@@ -37,10 +37,11 @@ impl Engine {
     pub fn new(plan: Arc<SessionPlan>, memory_bytes: usize) -> Result<Self> {
         let pool =
             TrackConsumersPool::new(FairSpillPool::new(memory_bytes), MEMORY_CONSUMERS_NAMED);
+        let gathering = FairSpillPool::new(memory_bytes / 100 * limits::GATHERED_MEMORY_PERCENT);
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).build_arc()?;
         let config = SessionConfig::new()
             .with_target_partitions(1)
-            .with_sort_spill_reservation_bytes(SORT_RESERVE_BYTES.min(memory_bytes / 16));
+            .with_sort_spill_reservation_bytes(limits::SORT_RESERVE_BYTES.min(memory_bytes / 16));
         let context =
             TaskContext::default().with_session_config(config).with_runtime(Arc::clone(&runtime));
         let merges = crate::merge::find_all(&plan);
@@ -51,6 +52,7 @@ impl Engine {
             context: Arc::new(context),
             merges,
             batches_to_keep,
+            gathering: Arc::new(gathering),
             memory_bytes,
             spilled_bytes: AtomicU64::new(0),
         })

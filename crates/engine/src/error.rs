@@ -1,8 +1,7 @@
 //! Errors of running a stage.
 
-use caudal_core::{Code, Coded, EndConflict};
+use caudal_core::{Code, Coded, EndConflict, codes};
 use caudal_planner::mistakes::plain;
-use caudal_protocol::Failure;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 
@@ -33,26 +32,22 @@ impl From<DataFusionError> for Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Memory(_) => "CDL-3001",
-            Error::Data(_) => "CDL-3002",
-            Error::Conflict(_) => "CDL-3003",
-            Error::Overflow(_) => "CDL-3004",
+            Error::Memory(_) => codes::OUT_OF_MEMORY,
+            Error::Data(_) => codes::DATA,
+            Error::Conflict(_) => codes::CONTRADICTION,
+            Error::Overflow(_) => codes::OVERFLOW,
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Error::Memory(_) => Some("give it more with --memory, or more --shards".into()),
+            Error::Memory(_) => {
+                Some("give it more with --memory, or divide it over more --shards".into())
+            }
             Error::Overflow(_) => Some(
                 "compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)".into(),
             ),
             Error::Data(_) | Error::Conflict(_) => None,
         }
-    }
-}
-
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
-        Failure { code: error.code().to_string(), message: error.to_string() }
     }
 }

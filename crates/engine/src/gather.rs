@@ -34,6 +34,8 @@ pub struct Gathered {
     merge_at_rows: usize,
     spilled: Vec<Spilled>,
     memory: MemoryReservation,
+    /// The same bytes, of what all that is gathered may take.
+    share: MemoryReservation,
 }
 
 /// Batches on disk. The file goes when nobody reads it any more.
@@ -59,7 +61,7 @@ impl Spilled {
 
 impl Gathered {
     pub fn new(engine: &Engine, stage: StageId) -> Self {
-        let consumer = MemoryConsumer::new(format!("gathered {stage}")).with_can_spill(true);
+        let consumer = || MemoryConsumer::new(format!("gathered {stage}")).with_can_spill(true);
         Self {
             schema: engine.plan.stage(stage).plan.schema(),
             may_join: !engine.batches_to_keep.contains(&stage),
@@ -68,7 +70,8 @@ impl Gathered {
             rows_added: 0,
             merge_at_rows: knob("merge_rows_min", limits::MERGE_ROWS_MIN),
             spilled: vec![],
-            memory: consumer.register(&engine.runtime.memory_pool),
+            memory: consumer().register(&engine.runtime.memory_pool),
+            share: consumer().register(&engine.gathering),
         }
     }
 
@@ -126,10 +129,10 @@ impl Gathered {
         Ok(())
     }
 
-    /// Tells the memory pool, and spills when it refuses.
+    /// Tells the memory pools, and spills when one refuses.
     fn account(&mut self, engine: &Engine) -> Result<()> {
         let bytes: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
-        if self.memory.try_resize(bytes).is_ok() {
+        if self.share.try_resize(bytes).is_ok() && self.memory.try_resize(bytes).is_ok() {
             return Ok(());
         }
         let metrics = SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0);
@@ -141,6 +144,7 @@ impl Gathered {
         }
         self.batches.clear();
         self.rows = 0;
+        self.share.free();
         self.memory.free();
         Ok(())
     }

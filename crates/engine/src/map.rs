@@ -112,7 +112,7 @@ impl MapOutput {
     }
 
     fn fail(&mut self, stage: &Stage, error: &Error) {
-        let failure = Failure::from(error);
+        let failure = Failure::of(error);
         self.failures.extend(stage.queries.iter().map(|query| (*query, failure.clone())));
         // The fragment still counts as seen by those who wait for it.
         if let Output::Result(query) = &stage.output {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_broker::Outage;
-use caudal_core::{Coded, SessionId, limits};
+use caudal_core::{Coded, Failure, SessionId, limits};
 use caudal_protocol::Queues;
 use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Tombstone};
@@ -161,7 +161,7 @@ impl LeaseKeeper {
             Some(since) if time::since(since) >= unclaimed_max => {
                 let why = Error::Unclaimed { seconds: unclaimed_max.as_secs() };
                 let tombstone =
-                    Tombstone::of(&self.open.manifest, Some(why.as_failure()), wall_ms());
+                    Tombstone::of(&self.open.manifest, Some(Failure::of(&why)), wall_ms());
                 Err(over(self.gateway.end_session(tombstone).await?))
             }
             _ => Ok(()),

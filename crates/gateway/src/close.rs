@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use caudal_broker::SessionEvent;
-use caudal_core::{SessionId, limits};
+use caudal_core::{Failure, SessionId, limits};
 use caudal_protocol::Queues;
 use caudal_protocol::manifest::Tombstone;
 use caudal_runtime::failpoint::hit;
@@ -40,7 +40,7 @@ impl Gateway {
             Some(tombstone) => tombstone,
             None => {
                 let manifest = records.manifest().await?.ok_or_else(none)?;
-                Tombstone::of(&manifest, why.map(Error::as_failure), wall_ms())
+                Tombstone::of(&manifest, why.map(Failure::of), wall_ms())
             }
         };
         if !owner.is(&tombstone.owner) {

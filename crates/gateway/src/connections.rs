@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use caudal_core::limits;
 use futures::Stream;
 use futures::stream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -16,9 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 use tonic::transport::server::{Connected, TcpConnectInfo};
 use tracing::warn;
-
-/// After an accept that failed: most likely there are no file descriptors left.
-const ACCEPT_AGAIN_MS: u64 = 100;
 
 /// Accepts connections for ever; those beyond the bound wait until another has gone. A client
 /// has to say something within `timeout`.
@@ -42,7 +40,7 @@ async fn next_connection(listener: &TcpListener) -> TcpStream {
             Ok((tcp, _)) => return tcp,
             Err(error) => {
                 warn!(%error, "cannot accept a connection");
-                sleep(Duration::from_millis(ACCEPT_AGAIN_MS)).await;
+                sleep(Duration::from_millis(limits::GATEWAY_ACCEPT_MS)).await;
             }
         }
     }

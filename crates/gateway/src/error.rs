@@ -4,8 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use caudal_core::{Code, Coded, SessionId};
-use caudal_protocol::Failure;
+use caudal_core::{Code, Coded, Failure, SessionId, codes};
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -63,26 +62,26 @@ pub enum Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Unauthenticated => "CDL-8001",
-            Error::NoSession { .. } => "CDL-8002",
-            Error::TooManySessions { .. } => "CDL-8003",
-            Error::BadRequest { .. } => "CDL-8004",
-            Error::WrongSchema { .. } => "CDL-8005",
-            Error::BadFragment { .. } => "CDL-8006",
-            Error::TooLarge { .. } => "CDL-8007",
-            Error::Over { .. } => "CDL-8008",
-            Error::LeaseLost { .. } => "CDL-8009",
-            Error::Leaving { .. } => "CDL-8010",
-            Error::Unclaimed { .. } => "CDL-8011",
-            Error::ClientGone { .. } => "CDL-8012",
-            Error::Cancelled => "CDL-8013",
-            Error::OtherPlan { .. } => "CDL-8014",
-            Error::BadObject { .. } => "CDL-8015",
-            Error::Listen { .. } => "CDL-8016",
-            Error::TlsFile { .. } => "CDL-8017",
-            Error::Serve(_) => "CDL-8018",
-            Error::Panicked(_) => "CDL-8019",
-            Error::LostQueue { .. } => "CDL-8020",
+            Error::Unauthenticated => codes::UNKNOWN_TOKEN,
+            Error::NoSession { .. } => codes::NO_SESSION,
+            Error::TooManySessions { .. } => codes::TOO_MANY_SESSIONS,
+            Error::BadRequest { .. } => codes::BAD_REQUEST,
+            Error::WrongSchema { .. } => codes::WRONG_COLUMNS,
+            Error::BadFragment { .. } => codes::BAD_BATCH,
+            Error::TooLarge { .. } => codes::BATCH_TOO_LARGE,
+            Error::Over { .. } => codes::SESSION_OVER,
+            Error::LeaseLost { .. } => codes::CLIENT_ELSEWHERE,
+            Error::Leaving { .. } => codes::GATEWAY_LEAVING,
+            Error::Unclaimed { .. } => codes::NO_WORKER,
+            Error::ClientGone { .. } => codes::CLIENT_GONE,
+            Error::Cancelled => codes::CANCELLED,
+            Error::OtherPlan { .. } => codes::OTHER_PLAN,
+            Error::BadObject { .. } => codes::BAD_OBJECT,
+            Error::Listen { .. } => codes::GATEWAY_CANNOT_LISTEN,
+            Error::TlsFile { .. } => codes::TLS_FILE_UNREADABLE,
+            Error::Serve(_) => codes::GATEWAY_CANNOT_SERVE,
+            Error::Panicked(_) => codes::GATEWAY_TASK_DIED,
+            Error::LostQueue { .. } => codes::QUEUE_LOST,
             Error::Planner(error) => error.code(),
             Error::Broker(error) => error.code(),
             Error::Store(error) => error.code(),
@@ -107,22 +106,10 @@ impl Coded for Error {
         Some(hint.to_string())
     }
 
-    fn is_retryable(&self) -> bool {
+    fn excerpt(&self) -> Option<String> {
         match self {
-            Error::TooManySessions { .. }
-            | Error::LeaseLost { .. }
-            | Error::Leaving { .. }
-            | Error::OtherPlan { .. } => true,
-            Error::Broker(error) => error.is_retryable(),
-            Error::Store(error) => error.is_retryable(),
-            _ => false,
+            Error::Planner(error) => error.excerpt(),
+            _ => None,
         }
-    }
-}
-
-impl Error {
-    /// As the reason why a session ended.
-    pub fn as_failure(&self) -> Failure {
-        Failure { code: self.code().to_string(), message: self.to_string() }
     }
 }

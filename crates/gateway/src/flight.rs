@@ -15,7 +15,7 @@ use caudal_core::{SessionId, TableId, limits};
 use caudal_protocol::calls::{
     EndRequest, OpenRequest, PutAck, PutBatch, ResultAck, SessionRequest, StreamCommand,
 };
-use caudal_protocol::wire;
+use caudal_protocol::ipc::{self, IpcMessage};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use serde::Serialize;
@@ -23,7 +23,6 @@ use serde::de::DeserializeOwned;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::attach::Attachment;
-use crate::put::EncodedBatch;
 use crate::results::ResultStream;
 use crate::tokens::{Owner, authenticate};
 use crate::{Error, Gateway, rows};
@@ -206,7 +205,7 @@ impl Flight {
             async move {
                 let FlightData { app_metadata, data_header, data_body, .. } = message?;
                 let put: PutBatch = parsed("the metadata of a batch", bounded(&app_metadata)?)?;
-                table.put(put, EncodedBatch { header: data_header, body: data_body }).await
+                table.put(put, IpcMessage { metadata: data_header, body: data_body }).await
             }
         });
         let acks = puts.buffered(limits::PUT_WINDOW_FRAGMENTS).enumerate().map(|(at, put)| {
@@ -262,8 +261,8 @@ fn results(result: ResultStream, incoming: Streaming<FlightData>) -> Answers<Fli
                         None => return Ok(None),
                     },
                     message = result.next() => {
-                        let (item, batch) = message?;
-                        let messages = rows::messages(json(&item), batch)?;
+                        let (item, rows) = message?;
+                        let messages = rows::messages(json(&item), rows);
                         return Ok::<_, Status>(Some((messages, (result, incoming))));
                     }
                 }
@@ -291,7 +290,7 @@ fn command_of(first: &FlightData) -> Result<StreamCommand, Error> {
 }
 
 fn schema_of(first: &FlightData) -> Result<Schema, Error> {
-    wire::guarded(|| try_schema_from_flatbuffer_bytes(&first.data_header))
+    ipc::guarded(|| try_schema_from_flatbuffer_bytes(&first.data_header))
         .map_err(|error| bad("the schema", error.to_string()))
 }
 

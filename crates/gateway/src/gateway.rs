@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::{QueryId, SessionId, TableId};
+use caudal_core::{Failure, QueryId, SessionId, TableId};
 use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
 use caudal_protocol::calls::{SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
@@ -154,7 +154,7 @@ impl Gateway {
             match (records.tombstone().await?, records.manifest().await?) {
                 (Some(tombstone), _) => Ok(over(tombstone)),
                 (None, Some(manifest)) => {
-                    let tombstone = Tombstone::of(&manifest, Some(lost.as_failure()), wall_ms());
+                    let tombstone = Tombstone::of(&manifest, Some(Failure::of(&lost)), wall_ms());
                     self.end_session(tombstone).await.map(over)
                 }
                 // Its tombstone is gone, too: nobody remembers more than that it was.

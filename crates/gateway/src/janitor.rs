@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_core::{SessionId, limits};
+use caudal_core::{Failure, SessionId, limits};
 use caudal_protocol::manifest::Tombstone;
 use caudal_runtime::time::{self, Instant, interval, wall_ms};
 use caudal_store::slots::{self, Slot};
@@ -86,7 +86,7 @@ impl Janitor {
         }
         match records.manifest().await? {
             Some(manifest) => {
-                let gone = Error::ClientGone { seconds: grace.as_secs() }.as_failure();
+                let gone = Failure::of(&Error::ClientGone { seconds: grace.as_secs() });
                 let tombstone = Tombstone::of(&manifest, Some(gone), wall_ms());
                 gateway.end_session(tombstone).await.map(|_| ())
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use arrow::datatypes::Schema;
 use caudal_broker::SessionEvent;
-use caudal_core::{SessionId, limits};
+use caudal_core::{Failure, SessionId, limits};
 use caudal_planner::{SessionPlan, TablePlan};
 use caudal_protocol::calls::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_protocol::manifest::Manifest;
@@ -165,7 +165,7 @@ fn query_shapes(plan: &SessionPlan) -> Vec<QueryShape> {
             name: query.name.clone(),
             schema: columns.unwrap_or_else(|_| Arc::new(Schema::empty())),
             sources: plan.sources(index.into()),
-            refused: query.answer.as_ref().err().map(|error| error.refusal()),
+            refused: query.answer.as_ref().err().map(|error| Failure::of(error.as_ref())),
         }
     });
     shapes.collect()

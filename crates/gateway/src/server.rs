@@ -86,7 +86,7 @@ async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {
         let path = path.clone();
         tokio::fs::read(&path).await.map_err(|source| Error::TlsFile { path, source })
     };
-    // Several providers are linked in, and rustls panics rather than choose. A choice that somebody has
+    // Were several providers linked in, rustls would panic rather than choose. A choice that somebody has
     // made before is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let identity = Identity::from_pem(read(certificate).await?, read(key).await?);

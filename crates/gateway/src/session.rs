@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
 use bytes::Bytes;
-use caudal_broker::{Broker, Consumer, Error, QueueKind};
+use caudal_broker::{Broker, Consumer, Error, QueueKind, with_backpressure};
 use caudal_core::{QueryId, SessionId, Source, TableId, limits};
 use caudal_planner::SessionPlan;
 use caudal_protocol::{Message, Queues, TableFragment};
@@ -56,28 +56,17 @@ impl Session {
     /// Takes a fragment of a table; returns when it is safe.
     pub async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
         let (queue, message) = (&self.queues.map(), Arc::new(Message::Table(fragment)));
-        self.with_capacity(|| self.broker.publish(queue, Arc::clone(&message))).await
+        let publish = || self.broker.publish(queue, Arc::clone(&message));
+        with_backpressure(self.broker.as_ref(), publish, || HeldBack::one_more(&self.held_back))
+            .await
     }
 
     /// The same for one that is a message already: its rows take no memory while it waits.
     pub async fn put_encoded(&self, message: Bytes) -> Result<(), Error> {
         let queue = &self.queues.map();
-        self.with_capacity(|| self.broker.publish_encoded(queue, message.clone())).await
-    }
-
-    async fn with_capacity<P: Future<Output = Result<(), Error>>>(
-        &self,
-        publish: impl Fn() -> P,
-    ) -> Result<(), Error> {
-        loop {
-            match publish().await {
-                Err(Error::Full { queue }) => {
-                    let _waiting = HeldBack::one_more(&self.held_back);
-                    self.broker.wait_for_capacity(&queue).await;
-                }
-                done => return done,
-            }
-        }
+        let publish = || self.broker.publish_encoded(queue, message.clone());
+        with_backpressure(self.broker.as_ref(), publish, || HeldBack::one_more(&self.held_back))
+            .await
     }
 
     /// Whether fragments wait for capacity in their queue.

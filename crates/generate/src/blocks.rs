@@ -140,6 +140,8 @@ impl<'a> OrderedWriter<'a> {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::{Coded, codes};
+
     use super::*;
 
     #[test]
@@ -177,7 +179,7 @@ mod tests {
         let fill = |_: Range<u64>, _: &mut Vec<u8>| {};
         let table = TableFile { name: "x.csv", header: "n", rows: 1, row_bytes: 1, fill };
         let error = output.write(table).unwrap_err();
-        assert_eq!(error.code(), "CDL-1119");
+        assert_eq!(error.code(), codes::DATA_UNWRITABLE);
         assert!(error.to_string().contains("/proc/none/x.csv"));
     }
 }

@@ -27,6 +27,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use blocks::Output;
+use caudal_core::{Code, Coded, codes};
 
 /// The suites that can be generated.
 pub const SUITES: [&str; 4] = ["steam", "movies", "books", "coffee"];
@@ -114,22 +115,20 @@ pub enum Error {
     NoSuchSuite { name: String },
     #[error("scale {scale} is not a number above zero")]
     BadScale { scale: f64 },
-    #[error("cannot write {path}", path = path.display())]
+    #[error("cannot write {path}: {source}", path = path.display())]
     CannotWrite { path: PathBuf, source: std::io::Error },
 }
 
-impl Error {
-    /// The code under which the error is documented.
-    pub fn code(&self) -> &'static str {
+impl Coded for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::NoSuchSuite { .. } => "CDL-1101",
-            Self::BadScale { .. } => "CDL-1118",
-            Self::CannotWrite { .. } => "CDL-1119",
+            Self::NoSuchSuite { .. } => codes::NO_SUCH_SUITE,
+            Self::BadScale { .. } => codes::BAD_SCALE,
+            Self::CannotWrite { .. } => codes::DATA_UNWRITABLE,
         }
     }
 
-    /// What to do about it, where that can be said.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NoSuchSuite { .. } => Some(format!("name one of {}", SUITES.join(", "))),
             Self::BadScale { .. } => Some("1 is the full volume, 0.01 a hundredth".to_string()),

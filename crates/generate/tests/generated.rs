@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use caudal_core::Coded;
 use caudal_generate::{SUITES, demo_params, generate};
 
 const SCALE: f64 = 0.001;

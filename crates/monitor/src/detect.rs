@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use caudal_core::limits::{MISSES_MAX, PING_MS};
 use fastrand::Rng;
 
-use crate::limits::{MISSES_MAX, PING_MS};
 use crate::{NodeId, Process};
 
 pub struct Detector {

@@ -14,10 +14,12 @@
 
 use std::collections::BTreeSet;
 
+use caudal_core::limits::{
+    ELECTION_ANSWER_MS, ELECTION_COORDINATOR_MS, LEADER_HEARTBEAT_MS, LEADER_SILENT_MS,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
-use crate::limits::{ANSWER_MS, COORDINATOR_MS, HEARTBEAT_MS, LEADER_SILENT_MS};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -85,7 +87,7 @@ impl Elector {
                 self.begin(now_ms)
             }
             State::Leading { next_heartbeat_ms } if now_ms >= next_heartbeat_ms => {
-                self.state = State::Leading { next_heartbeat_ms: now_ms + HEARTBEAT_MS };
+                self.state = State::Leading { next_heartbeat_ms: now_ms + LEADER_HEARTBEAT_MS };
                 self.to_all(ElectionMessage::Heartbeat)
             }
             State::Electing { .. } | State::Following { .. } | State::Leading { .. } => vec![],
@@ -100,7 +102,7 @@ impl Elector {
             ElectionMessage::Election if from < self.me => self.answer(from, now_ms),
             ElectionMessage::Answer if from > self.me => {
                 if let State::Electing { .. } = self.state {
-                    let until_ms = now_ms + COORDINATOR_MS;
+                    let until_ms = now_ms + ELECTION_COORDINATOR_MS;
                     self.state = State::Electing { answered: true, until_ms };
                 }
                 vec![]
@@ -141,12 +143,12 @@ impl Elector {
         if higher.is_empty() {
             return self.lead(now_ms);
         }
-        self.state = State::Electing { answered: false, until_ms: now_ms + ANSWER_MS };
+        self.state = State::Electing { answered: false, until_ms: now_ms + ELECTION_ANSWER_MS };
         higher
     }
 
     fn lead(&mut self, now_ms: u64) -> Vec<Out> {
-        self.state = State::Leading { next_heartbeat_ms: now_ms + HEARTBEAT_MS };
+        self.state = State::Leading { next_heartbeat_ms: now_ms + LEADER_HEARTBEAT_MS };
         self.to_all(ElectionMessage::Coordinator)
     }
 
@@ -180,8 +182,8 @@ mod tests {
     fn without_an_answer_from_a_higher_one_the_next_leads() {
         let mut second = elector(2);
         assert_eq!(second.tick(0), [(NodeId(3), ElectionMessage::Election)]);
-        assert_eq!(second.tick(ANSWER_MS - 1), []);
-        second.tick(ANSWER_MS);
+        assert_eq!(second.tick(ELECTION_ANSWER_MS - 1), []);
+        second.tick(ELECTION_ANSWER_MS);
         assert!(second.leads());
     }
 
@@ -190,8 +192,8 @@ mod tests {
         let mut first = elector(1);
         assert_eq!(first.tick(0).len(), 2);
         first.receive(NodeId(3), ElectionMessage::Answer, 10);
-        assert_eq!(first.tick(ANSWER_MS), []);
-        assert_eq!(first.tick(10 + COORDINATOR_MS).len(), 2, "an election anew");
+        assert_eq!(first.tick(ELECTION_ANSWER_MS), []);
+        assert_eq!(first.tick(10 + ELECTION_COORDINATOR_MS).len(), 2, "an election anew");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use caudal_core::limits;
+use caudal_core::{Code, Coded, codes};
 use thiserror::Error;
-
-use crate::limits;
 
 #[derive(Debug, Error)]
 pub enum Error {
@@ -23,20 +23,19 @@ pub enum Error {
     Folder { path: PathBuf, source: io::Error },
 }
 
-/// As `core::Coded`, which this crate cannot know.
-impl Error {
-    pub fn code(&self) -> &'static str {
+impl Coded for Error {
+    fn code(&self) -> Code {
         match self {
-            Error::ClusterFile { .. } => "CDL-6030",
-            Error::NotAMember { .. } => "CDL-6031",
-            Error::Secret { .. } => "CDL-6032",
-            Error::Listen { .. } => "CDL-6033",
-            Error::Twice { .. } => "CDL-6034",
-            Error::Folder { .. } => "CDL-6020",
+            Error::ClusterFile { .. } => codes::CLUSTER_FILE_UNUSABLE,
+            Error::NotAMember { .. } => codes::NOT_A_MEMBER,
+            Error::Secret { .. } => codes::SECRET_UNREADABLE,
+            Error::Listen { .. } => codes::HEALTH_CANNOT_LISTEN,
+            Error::Twice { .. } => codes::NODE_RUNNING,
+            Error::Folder { .. } => codes::CLUSTER_FOLDER_UNUSABLE,
         }
     }
 
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Error::Twice { .. } => {
                 let seconds = limits::NODE_LOCK_MS / 1000;

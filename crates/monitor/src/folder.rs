@@ -16,6 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use caudal_core::limits;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ use crate::{Error, Process};
 pub const CLUSTER_FILE: &str = "cluster.json";
 const SECRET_BYTES: usize = 32;
 const SECRET_CHARACTERS_MIN: usize = 32;
-const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(limits::LOCK_POLL_MS);
 
 #[derive(Clone, Debug)]
 pub struct Folder {

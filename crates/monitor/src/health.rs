@@ -7,16 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use caudal_core::limits;
+use caudal_core::limits::{DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS, WATCHDOG_MS};
 use tracing::{error, info, warn};
 
 use crate::folder::Folder;
-use crate::limits::{DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS, WATCHDOG_MS};
 use crate::members::Launch;
 use crate::wire::{Datagram, Health, NodeState, Secret};
 use crate::{Error, NodeId, Process, failpoint};
-
-/// Names of those given up that fit into an answer.
-const GIVEN_UP_MAX: usize = 64;
 
 /// The health responder of this process, which is the only one of its name. Kept as long as the node runs.
 #[derive(Clone)]
@@ -95,7 +93,7 @@ impl HealthResponder {
     }
 
     pub fn show(&self, mut view: View) {
-        view.given_up.truncate(GIVEN_UP_MAX);
+        view.given_up.truncate(limits::GIVEN_UP_NAMES_MAX);
         *self.shared.view.lock().unwrap_or_else(PoisonError::into_inner) = view;
     }
 }

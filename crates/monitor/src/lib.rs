@@ -12,7 +12,6 @@ pub mod elect;
 pub mod folder;
 pub mod health;
 pub mod launch;
-pub mod limits;
 pub mod members;
 pub mod probe;
 pub mod revive;

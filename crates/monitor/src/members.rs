@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use caudal_core::limits::{NODE_NAME_BYTES_MAX, NODES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
-use crate::limits::{NAME_BYTES_MAX, NODES_MAX};
 use crate::state::Peer;
 
 /// The nodes of the cluster file; other programs may add to the file.
@@ -123,7 +123,7 @@ impl Members {
 fn is_name(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    starts_well && name.len() <= NAME_BYTES_MAX && name.chars().all(is_good)
+    starts_well && name.len() <= NODE_NAME_BYTES_MAX && name.chars().all(is_good)
 }
 
 #[cfg(test)]

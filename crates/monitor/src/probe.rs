@@ -5,13 +5,12 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use caudal_core::limits;
+use caudal_core::limits::DATAGRAM_BYTES_MAX;
+
 use crate::NodeId;
-use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::members::Member;
 use crate::wire::{Datagram, Health, Secret};
-
-/// Pings within the timeout: one may be lost.
-const TRIES: u32 = 3;
 
 /// The answers that come within `timeout`; it ends early when all have answered.
 pub fn probe(
@@ -22,13 +21,13 @@ pub fn probe(
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     let nonce = fastrand::u64(..);
     let mut answers = BTreeMap::new();
-    for _ in 0..TRIES {
+    for _ in 0..limits::STATUS_PINGS {
         for node in nodes.iter().filter(|node| !answers.contains_key(&node.id)) {
             let ping = secret.seal(&Datagram::Ping { to: node.name.clone(), nonce });
             // Nobody there: no answer.
             let _ = socket.send_to(&ping, &node.health);
         }
-        let deadline = Instant::now() + timeout / TRIES;
+        let deadline = Instant::now() + timeout / limits::STATUS_PINGS;
         while answers.len() < nodes.len() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

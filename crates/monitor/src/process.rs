@@ -1,5 +1,7 @@
 //! Processes by pid and start time: a pid alone may belong to somebody else by now.
 
+#![allow(unsafe_code, reason = "setsid, between fork and exec")]
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -7,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use caudal_core::limits;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::Process;
@@ -15,7 +18,7 @@ use crate::Process;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Pause between two looks at a process that is to end.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(limits::PROCESS_LOOK_MS);
 
 /// Position of a process's start time in its stat, counted after its name.
 const START_FIELD: usize = 19;

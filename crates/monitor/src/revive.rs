@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use caudal_core::limits::{
+    LAUNCH_MS, REVIVAL_BACKOFF_MS_MAX, REVIVAL_BACKOFF_MS_MIN, REVIVALS_MAX, STABLE_MS, START_MS,
+};
+use caudal_runtime::Backoff;
+
 use crate::NodeId;
 use crate::detect::Verdict;
 use crate::launch::Outcome;
-use crate::limits::{
-    BACK_OFF_MS_MAX, BACK_OFF_MS_MIN, LAUNCH_MS, REVIVALS_MAX, STABLE_MS, START_MS,
-};
 
 #[derive(Default)]
 pub struct Reviver {
@@ -134,14 +136,14 @@ impl Supervision {
     /// Perhaps the monitor that was asked had not missed it yet; perhaps it is cut off, and will be for hours.
     fn ask_again(&mut self, now_ms: u64) -> State {
         self.revivals -= 1;
-        let pause_ms = (BACK_OFF_MS_MIN << self.left_alone.min(16)).min(START_MS);
+        let pause_ms = Backoff::new(REVIVAL_BACKOFF_MS_MIN, START_MS).most_ms(self.left_alone);
         self.left_alone += 1;
         State::Pausing { until_ms: now_ms + pause_ms }
     }
 
     fn pause(&self, now_ms: u64) -> State {
-        let doublings = self.revivals.saturating_sub(1).min(16);
-        let pause_ms = (BACK_OFF_MS_MIN << doublings).min(BACK_OFF_MS_MAX);
+        let backoff = Backoff::new(REVIVAL_BACKOFF_MS_MIN, REVIVAL_BACKOFF_MS_MAX);
+        let pause_ms = backoff.most_ms(self.revivals.saturating_sub(1));
         State::Pausing { until_ms: now_ms + pause_ms }
     }
 }
@@ -180,8 +182,8 @@ mod tests {
         assert_eq!(launches.len(), REVIVALS_MAX as usize);
         assert_eq!(last_word, Some(REVIVALS_MAX));
         let pauses: Vec<_> = launches.windows(2).map(|two| two[1] - two[0]).collect();
-        assert!(pauses.is_sorted() && pauses[0] >= BACK_OFF_MS_MIN, "{pauses:?}");
-        assert!(pauses.iter().all(|pause| *pause <= BACK_OFF_MS_MAX + 2), "{pauses:?}");
+        assert!(pauses.is_sorted() && pauses[0] >= REVIVAL_BACKOFF_MS_MIN, "{pauses:?}");
+        assert!(pauses.iter().all(|pause| *pause <= REVIVAL_BACKOFF_MS_MAX + 2), "{pauses:?}");
         assert_eq!(reviver.given_up().collect::<Vec<_>>(), [NODE]);
         reviver.step(NODE, Verdict::Up, 2_000_000);
         assert_eq!(reviver.given_up().count(), 0, "it answers");
@@ -194,7 +196,10 @@ mod tests {
         reviver.launched(NODE, &Outcome::Started, 10);
         reviver.step(NODE, Verdict::Up, 100);
         assert_eq!(reviver.step(NODE, Verdict::Down, 200), None, "it died at once: a pause");
-        assert_eq!(reviver.step(NODE, Verdict::Down, 200 + BACK_OFF_MS_MIN), Some(Step::Launch));
+        assert_eq!(
+            reviver.step(NODE, Verdict::Down, 200 + REVIVAL_BACKOFF_MS_MIN),
+            Some(Step::Launch)
+        );
         reviver.launched(NODE, &Outcome::Started, 1000);
         reviver.step(NODE, Verdict::Up, 2000);
         reviver.step(NODE, Verdict::Up, 2000 + STABLE_MS);
@@ -206,7 +211,10 @@ mod tests {
         let mut reviver = Reviver::default();
         assert_eq!(reviver.step(NODE, Verdict::Down, 0), Some(Step::Launch));
         reviver.launched(NODE, &Outcome::LeftAlone, 10);
-        assert_eq!(reviver.step(NODE, Verdict::Down, 10 + BACK_OFF_MS_MIN), Some(Step::Launch));
+        assert_eq!(
+            reviver.step(NODE, Verdict::Down, 10 + REVIVAL_BACKOFF_MS_MIN),
+            Some(Step::Launch)
+        );
     }
 
     /// It is cut off, perhaps for hours, and may die meanwhile.

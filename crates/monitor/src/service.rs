@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use caudal_core::limits::{DATAGRAM_BYTES_MAX, MONITOR_MESSAGES_MAX, MONITOR_TICK_MS};
+use caudal_core::{codes, limits};
 use fastrand::Rng;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{Semaphore, mpsc};
@@ -15,16 +17,10 @@ use crate::detect::Pong;
 use crate::folder::Folder;
 use crate::health::{HealthResponder, View};
 use crate::launch::Outcome;
-use crate::limits::{DATAGRAM_BYTES_MAX, SENDS_AT_ONCE_MAX, TICK_MS};
 use crate::members::{Member, Members, Role};
 use crate::state::{Action, ClusterEvent, Event, Message, MonitorState};
 use crate::wire::{Datagram, Envelope, NodeState, Secret};
 use crate::{Error, NodeId, Process, launch, transport};
-
-/// Pongs that are read before the next tick, so that none that is there counts as missed.
-const PONGS_AT_ONCE_MAX: usize = 4096;
-/// Events of others that wait for the monitor.
-const INBOX_MAX: usize = 256;
 
 /// Watches over the cluster until `stop` is over.
 pub async fn run(
@@ -44,9 +40,9 @@ pub async fn run(
     let listening = |source| Error::Listen { address: address.clone(), source };
     let listener = TcpListener::bind(address).await.map_err(listening)?;
     let pings = UdpSocket::bind("0.0.0.0:0").await.map_err(listening)?;
-    let (inbox, mut envelopes) = mpsc::channel(INBOX_MAX);
+    let (inbox, mut envelopes) = mpsc::channel(limits::MONITOR_EVENTS_MAX);
     tokio::spawn(transport::receive(listener, secret.clone(), inbox));
-    let (launches, mut launched) = mpsc::channel(INBOX_MAX);
+    let (launches, mut launched) = mpsc::channel(limits::MONITOR_EVENTS_MAX);
     let mut monitor = Monitor {
         state: MonitorState::new(me.id, members.peers(), Rng::new()),
         me: me.id,
@@ -62,7 +58,7 @@ pub async fn run(
     info!(name, "monitor started");
     responder.set_ready(true);
     tokio::pin!(stop);
-    let mut tick = tokio::time::interval(Duration::from_millis(TICK_MS));
+    let mut tick = tokio::time::interval(Duration::from_millis(MONITOR_TICK_MS));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let event = tokio::select! {
@@ -107,7 +103,7 @@ struct Sending(Arc<Semaphore>);
 
 impl Default for Sending {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(SENDS_AT_ONCE_MAX)))
+        Self(Arc::new(Semaphore::new(MONITOR_MESSAGES_MAX)))
     }
 }
 
@@ -128,7 +124,7 @@ impl Monitor {
 
     fn read_pongs(&mut self) {
         let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
-        for _ in 0..PONGS_AT_ONCE_MAX {
+        for _ in 0..limits::PONG_MESSAGES_MAX {
             match self.pings.try_recv_from(&mut bytes) {
                 Ok((length, _)) => {
                     if let Some(pong) = self.pong(&bytes[..length]) {
@@ -220,7 +216,7 @@ impl Monitor {
                 let node = self.name(*node);
                 let log = self.folder.log(node);
                 error!(
-                    code = "CDL-6035",
+                    code = %codes::NODE_GIVEN_UP,
                     node,
                     revivals,
                     log = %log.display(),

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use caudal_core::limits::MONITOR_GAP_MS_MAX;
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::detect::{Detection, Detector, Pong, Verdict};
 use crate::elect::{ElectionMessage, Elector};
 use crate::launch::Outcome;
-use crate::limits::WATCH_GAP_MS_MAX;
 use crate::revive::{Reviver, Step};
 use crate::{NodeId, Process};
 
@@ -152,7 +152,7 @@ impl MonitorState {
 
     fn tick(&mut self, now_ms: u64, actions: &mut Vec<Action>) {
         let last_ms = self.last_tick_ms.replace(now_ms).unwrap_or(now_ms);
-        self.watched_ms += now_ms.saturating_sub(last_ms).min(WATCH_GAP_MS_MAX);
+        self.watched_ms += now_ms.saturating_sub(last_ms).min(MONITOR_GAP_MS_MAX);
         actions.extend(self.detector.tick(self.watched_ms).into_iter().map(found));
         actions.extend(self.elector.tick(self.watched_ms).into_iter().map(send));
         if self.leads() {
@@ -256,7 +256,7 @@ fn send((to, message): (NodeId, ElectionMessage)) -> Action {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{LAUNCH_MS, TICK_MS};
+    use caudal_core::limits::{LAUNCH_MS, MONITOR_TICK_MS};
 
     fn peers(hosts: [&str; 4]) -> BTreeMap<NodeId, Peer> {
         let peer = |(at, host): (usize, &str)| {
@@ -269,7 +269,7 @@ mod tests {
     /// What a monitor does that hears nobody.
     fn alone(me: u32, hosts: [&str; 4], until_ms: u64) -> Vec<Action> {
         let mut monitor = MonitorState::new(NodeId(me), peers(hosts), Rng::with_seed(1));
-        let ticks = (0..until_ms).step_by(TICK_MS as usize);
+        let ticks = (0..until_ms).step_by(MONITOR_TICK_MS as usize);
         ticks.flat_map(|now_ms| monitor.handle(Event::Tick, now_ms)).collect()
     }
 

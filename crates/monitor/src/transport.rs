@@ -5,28 +5,29 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use caudal_core::limits::{MONITOR_CONNECTIONS_MAX, MONITOR_SEND_MS_MAX};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use crate::limits::{CONNECTIONS_MAX, SEND_MS_MAX};
 use crate::wire::{CHALLENGE_BYTES, Envelope, Secret, envelope_bytes};
 
 /// Takes messages from senders that know the secret, for as long as somebody reads them.
 pub async fn receive(listener: TcpListener, secret: Secret, inbox: mpsc::Sender<Envelope>) {
-    let capacity = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let capacity = Arc::new(Semaphore::new(MONITOR_CONNECTIONS_MAX));
     loop {
         let Ok(place) = Arc::clone(&capacity).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors, most likely.
-            tokio::time::sleep(Duration::from_millis(SEND_MS_MAX)).await;
+            tokio::time::sleep(Duration::from_millis(MONITOR_SEND_MS_MAX)).await;
             continue;
         };
         let (secret, inbox) = (secret.clone(), inbox.clone());
         tokio::spawn(async move {
             let _place = place;
-            let read = timeout(Duration::from_millis(2 * SEND_MS_MAX), read(stream, &secret));
+            let read =
+                timeout(Duration::from_millis(2 * MONITOR_SEND_MS_MAX), read(stream, &secret));
             if let Ok(Ok(Some(envelope))) = read.await {
                 // Nobody reads any more: the monitor leaves.
                 let _ = inbox.send(envelope).await;
@@ -57,7 +58,7 @@ pub async fn send(address: &str, envelope: &Envelope, secret: &Secret) {
         stream.shutdown().await
     };
     // One that is not there is what monitors are for.
-    let _ = timeout(Duration::from_millis(SEND_MS_MAX), deliver).await;
+    let _ = timeout(Duration::from_millis(MONITOR_SEND_MS_MAX), deliver).await;
 }
 
 /// Never the same twice: that is all it has to be.

@@ -9,11 +9,11 @@
 //! message:   length of what follows, u32 LE | signature, 32 bytes | JSON
 //! ```
 
+use caudal_core::limits::{DATAGRAM_BYTES_MAX, MONITOR_FRAME_BYTES_MAX};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
 use crate::state::Message;
 use crate::{NodeId, Process};
 
@@ -131,7 +131,7 @@ impl Secret {
 /// The length of a message, if it may be read.
 pub fn envelope_bytes(length: [u8; 4]) -> Option<usize> {
     let bytes = u32::from_le_bytes(length) as usize;
-    (SIGNATURE_BYTES..=FRAME_BYTES_MAX).contains(&bytes).then_some(bytes)
+    (SIGNATURE_BYTES..=MONITOR_FRAME_BYTES_MAX).contains(&bytes).then_some(bytes)
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn lengths_are_bounded() {
         assert_eq!(envelope_bytes(u32::MAX.to_le_bytes()), None);
-        assert_eq!(envelope_bytes((FRAME_BYTES_MAX as u32 + 1).to_le_bytes()), None);
+        assert_eq!(envelope_bytes((MONITOR_FRAME_BYTES_MAX as u32 + 1).to_le_bytes()), None);
         assert_eq!(envelope_bytes(0u32.to_le_bytes()), None);
     }
 }

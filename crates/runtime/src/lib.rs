@@ -10,8 +10,9 @@
 //! Randomness needs nothing of the kind: `fastrand`'s functions draw from a generator of their
 //! thread, which a simulation seeds. `clippy.toml` bans what goes past any of the three.
 
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
+mod backoff;
 pub mod failpoint;
 mod level;
 #[cfg(debug_assertions)]
@@ -21,6 +22,7 @@ pub mod simulated;
 pub mod task;
 pub mod time;
 
+pub use backoff::Backoff;
 pub use level::Level;
 #[cfg(debug_assertions)]
 pub use scope::Scope;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use caudal_client::remote::Settings;
 use caudal_client::{Error, Event, Progress, Remote, Service};
-use caudal_core::{Coded, TableId};
+use caudal_core::{Code, Coded, TableId};
 use caudal_oracle::compare;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::{Failure, TableFragment};
@@ -25,7 +25,7 @@ pub enum End {
     },
     /// It was told why not, with a code.
     Coded {
-        code: String,
+        code: Code,
         message: String,
     },
     Wrong {
@@ -60,7 +60,7 @@ impl Session {
         let settings = Settings { dial: Some(dial), ..Settings::new(self.gateways.clone()) };
         let remote = match Remote::open(&settings, &request).await {
             Ok(remote) => Arc::new(remote),
-            Err(error) => return coded(error.code(), &error),
+            Err(error) => return coded(&error),
         };
         world.say(&self.name, format_args!("is session {}", remote.session));
         let end = self.ask(&remote).await;
@@ -86,9 +86,9 @@ impl Session {
             Ok(())
         });
         if let Err(error) = tokio::try_join!(reading, self.upload(remote)) {
-            return coded(error.code(), &error);
+            return coded(&error);
         }
-        if let Some(Failure { code, message }) = failure {
+        if let Some(Failure { code, message, .. }) = failure {
             return End::Coded { code, message };
         }
         self.check(&answers)
@@ -125,8 +125,8 @@ impl Session {
     }
 }
 
-fn coded(code: &str, error: &impl ToString) -> End {
-    End::Coded { code: code.to_string(), message: error.to_string() }
+fn coded(error: &impl Coded) -> End {
+    End::Coded { code: error.code(), message: error.to_string() }
 }
 
 /// Fragments of random sizes, some of them empty, with the columns that are asked for.

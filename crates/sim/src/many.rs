@@ -39,7 +39,7 @@ impl Summary {
                     self.rows += *rows as u64;
                 }
                 End::Vanished => self.vanished += 1,
-                End::Coded { code, .. } => *self.coded.entry(code.clone()).or_default() += 1,
+                End::Coded { code, .. } => *self.coded.entry(code.to_string()).or_default() += 1,
                 End::Wrong { .. } | End::Hangs => {}
             }
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use caudal_core::limits;
+use caudal_core::{Code, codes, limits};
 use caudal_runtime::failpoint::simulated::{set_knobs, set_mutant};
 use caudal_runtime::time::{sleep, timeout};
 use caudal_runtime::{Scope, simulated};
@@ -219,7 +219,7 @@ impl Simulation {
         let long_cuts = self.world.long_cuts.load(Ordering::Relaxed);
         let problem = |(number, end): (usize, &End)| match end {
             End::Answered { .. } | End::Vanished => None,
-            End::Coded { code, .. } if is_allowed(code, &counts, long_cuts) => None,
+            End::Coded { code, .. } if is_allowed(*code, &counts, long_cuts) => None,
             end => Some(format!("client-{number}: {end:?}")),
         };
         ends.iter().enumerate().filter_map(problem).collect()
@@ -250,7 +250,7 @@ impl Simulation {
 }
 
 /// Whether a client may rightly be told a code when things go wrong as they do here.
-fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
+fn is_allowed(code: Code, counts: &Counts, long_cuts: u64) -> bool {
     let count = |faults: &[Fault]| -> u64 {
         faults.iter().map(|fault| counts.get(fault).copied().unwrap_or_default()).sum()
     };
@@ -261,17 +261,17 @@ fn is_allowed(code: &str, counts: &Counts, long_cuts: u64) -> bool {
     match code {
         // No gateway for a client's whole timeout; or, for a session that is not open yet, none that
         // gets to the broker and the store.
-        "CDL-9001" => {
+        codes::NO_GATEWAY => {
             let gateways = count(&[GatewayCrash, GatewayFreeze, GatewayLeave]);
             let beyond = count(&[StorePartition, StoreOutage, BrokerRestart, BrokerPartition]);
             gateways + beyond > 0
         }
         // A client that gets to no gateway that gets to the broker is as good as gone.
-        "CDL-8012" => long_cuts > 0,
+        codes::CLIENT_GONE => long_cuts > 0,
         // Three workers died of one fragment, for all that anybody can tell.
-        "CDL-5008" => deaths + losses >= 3,
+        codes::POISON_FRAGMENT => deaths + losses >= 3,
         // Ten owners of a shard in a row were lost before anything came of them.
-        "CDL-5009" => deaths + losses + failures >= 10,
+        codes::POISON_SHARD => deaths + losses + failures >= 10,
         _ => false,
     }
 }

@@ -125,7 +125,7 @@ impl Workload {
     pub fn table_entries(&self) -> Vec<TableEntry> {
         let entry = |table: &Table| TableEntry {
             name: table.name.clone(),
-            schema: core_schema::encode(&table.rows.schema()).expect("columns have plain types"),
+            schema: core_schema::encode(&table.rows.schema()),
         };
         self.tables.iter().map(entry).collect()
     }

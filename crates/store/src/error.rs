@@ -1,6 +1,6 @@
 //! Errors of journals and outputs.
 
-use caudal_core::{Code, Coded};
+use caudal_core::{Code, Coded, codes};
 use thiserror::Error;
 
 use crate::store::StoreError;
@@ -37,11 +37,11 @@ impl Coded for Error {
     fn code(&self) -> Code {
         match self {
             Error::Store(error) => error.code(),
-            Error::Fenced { .. } => "CDL-7005",
-            Error::Compacted { .. } => "CDL-7006",
-            Error::TooLarge { .. } => "CDL-7007",
-            Error::Corrupt { .. } => "CDL-7008",
-            Error::Gone { .. } => "CDL-7009",
+            Error::Fenced { .. } => codes::FENCED,
+            Error::Compacted { .. } => codes::COMPACTED,
+            Error::TooLarge { .. } => codes::JOURNAL_TOO_LARGE,
+            Error::Corrupt { .. } => codes::OBJECT_DAMAGED,
+            Error::Gone { .. } => codes::OBJECT_GONE,
         }
     }
 
@@ -51,15 +51,6 @@ impl Coded for Error {
             Error::TooLarge { .. } => Some("divide the session into more --shards".into()),
             Error::Corrupt { .. } => Some("check the disk of the store, and run it again".into()),
             Error::Fenced { .. } | Error::Compacted { .. } | Error::Gone { .. } => None,
-        }
-    }
-
-    /// For [`Error::Fenced`] and [`Error::Compacted`] the call to make again is the load.
-    fn is_retryable(&self) -> bool {
-        match self {
-            Error::Store(error) => error.is_retryable(),
-            Error::Fenced { .. } | Error::Compacted { .. } => true,
-            Error::TooLarge { .. } | Error::Corrupt { .. } | Error::Gone { .. } => false,
         }
     }
 }

@@ -14,9 +14,6 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::store::{Created, Store, StoreError, check_name};
 
-/// Tries of a create that lost against a write of which then nothing is seen.
-const CREATE_TRIES_MAX: usize = 5;
-
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
@@ -121,7 +118,7 @@ impl Remote {
     /// S3 refuses a create also while another is under way, which may fail yet. That there is an
     /// object is told only when it is seen.
     async fn create_seen(&self, path: &Path, body: Bytes) -> Result<Created, Error> {
-        for _ in 0..CREATE_TRIES_MAX {
+        for _ in 0..limits::STORE_CREATE_TRIES_MAX {
             match self.store.put_opts(path, body.clone().into(), PutMode::Create.into()).await {
                 Err(Error::AlreadyExists { .. }) => {}
                 put => return put.map(|_| Created::New),

@@ -6,7 +6,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::{Code, Coded};
+use caudal_core::{Code, Coded, codes};
 use thiserror::Error;
 
 #[async_trait]
@@ -71,11 +71,11 @@ pub enum StoreError {
 impl Coded for StoreError {
     fn code(&self) -> Code {
         match self {
-            StoreError::Full { .. } => "CDL-7001",
-            StoreError::Failed { .. } => "CDL-7002",
-            StoreError::BadUrl { .. } => "CDL-7003",
-            StoreError::BadName { .. } => "CDL-7004",
-            StoreError::BadObject { .. } => "CDL-8015",
+            StoreError::Full { .. } => codes::STORE_FULL,
+            StoreError::Failed { .. } => codes::STORE_FAILED,
+            StoreError::BadUrl { .. } => codes::BAD_STORE_URL,
+            StoreError::BadName { .. } => codes::BAD_OBJECT_NAME,
+            StoreError::BadObject { .. } => codes::BAD_OBJECT,
         }
     }
 
@@ -89,10 +89,6 @@ impl Coded for StoreError {
             | StoreError::BadName { .. }
             | StoreError::BadObject { .. } => None,
         }
-    }
-
-    fn is_retryable(&self) -> bool {
-        matches!(self, StoreError::Failed { .. })
     }
 }
 

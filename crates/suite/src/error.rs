@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use caudal_core::{Code, Coded, codes};
+
 use crate::params::ParamType;
 
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +11,7 @@ use crate::params::ParamType;
 pub enum Error {
     #[error("no suite is called `{name}`, and there is no such folder")]
     NoSuchSuite { name: String, nearest: Option<String> },
-    #[error("cannot read {path}", path = path.display())]
+    #[error("cannot read {path}: {source}", path = path.display())]
     UnreadableManifest { path: PathBuf, source: std::io::Error },
     #[error("{path}:{line}: {message}", path = path.display())]
     BadManifest { path: PathBuf, line: usize, message: String },
@@ -17,7 +19,7 @@ pub enum Error {
     UnknownType { path: PathBuf, line: usize, column: String, ty: String },
     #[error("{path}:{line}: there is already a {what} called `{name}`", path = path.display())]
     Duplicate { path: PathBuf, line: usize, what: &'static str, name: String },
-    #[error("cannot read {path}, the SQL of query `{query}`", path = path.display())]
+    #[error("cannot read {path}, the SQL of query `{query}`: {source}", path = path.display())]
     UnreadableQuery { path: PathBuf, query: String, source: std::io::Error },
     #[error("suite `{suite}` has no query `{name}`")]
     UnknownQuery { suite: String, name: String, nearest: Option<String>, known: Vec<String> },
@@ -33,37 +35,35 @@ pub enum Error {
         patterns = patterns.join(" or ")
     )]
     NoFiles { table: String, folder: PathBuf, patterns: Vec<String> },
-    #[error("`{pattern}` is not a file pattern")]
+    #[error("`{pattern}` is not a file pattern: {source}")]
     BadPattern { pattern: String, source: glob::PatternError },
     #[error("`{text}` is not of the form name=value")]
     NotAnAssignment { text: String },
-    #[error("cannot list {folder}", folder = folder.display())]
+    #[error("cannot list {folder}: {source}", folder = folder.display())]
     UnreadableFolder { folder: PathBuf, source: std::io::Error },
 }
 
-impl Error {
-    /// The code under which the error is documented.
-    pub fn code(&self) -> &'static str {
+impl Coded for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::NoSuchSuite { .. } => "CDL-1101",
-            Self::UnreadableManifest { .. } => "CDL-1102",
-            Self::BadManifest { .. } => "CDL-1103",
-            Self::UnknownType { .. } => "CDL-1104",
-            Self::Duplicate { .. } => "CDL-1105",
-            Self::UnreadableQuery { .. } => "CDL-1106",
-            Self::UnknownQuery { .. } => "CDL-1107",
-            Self::UnknownParam { .. } => "CDL-1108",
-            Self::WrongParamType { .. } => "CDL-1109",
-            Self::MissingParam { .. } => "CDL-1110",
-            Self::NoFiles { .. } => "CDL-1111",
-            Self::BadPattern { .. } => "CDL-1112",
-            Self::NotAnAssignment { .. } => "CDL-1113",
-            Self::UnreadableFolder { .. } => "CDL-1114",
+            Self::NoSuchSuite { .. } => codes::NO_SUCH_SUITE,
+            Self::UnreadableManifest { .. } => codes::MANIFEST_UNREADABLE,
+            Self::BadManifest { .. } => codes::BAD_MANIFEST,
+            Self::UnknownType { .. } => codes::UNKNOWN_TYPE,
+            Self::Duplicate { .. } => codes::MANIFEST_NAME_TWICE,
+            Self::UnreadableQuery { .. } => codes::QUERY_FILE_UNREADABLE,
+            Self::UnknownQuery { .. } => codes::NO_SUCH_QUERY,
+            Self::UnknownParam { .. } => codes::NO_SUCH_PARAMETER,
+            Self::WrongParamType { .. } => codes::WRONG_PARAMETER_TYPE,
+            Self::MissingParam { .. } => codes::SUITE_PARAMETER_MISSING,
+            Self::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
+            Self::BadPattern { .. } => codes::BAD_PATTERN,
+            Self::NotAnAssignment { .. } => codes::NOT_AN_ASSIGNMENT,
+            Self::UnreadableFolder { .. } => codes::FOLDER_UNREADABLE,
         }
     }
 
-    /// What to do about it, where that can be said.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NoSuchSuite { nearest, .. } => Some(did_you_mean(nearest).unwrap_or_else(|| {
                 let names = crate::NAMES.join(", ");
@@ -94,28 +94,6 @@ impl Error {
     }
 }
 
-/// The candidate that `name` was probably meant to be, if any is close.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
-    candidates
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .min()
-        .filter(|(distance, candidate)| distance * 3 <= candidate.len().max(name.len()))
-        .map(|(_, candidate)| candidate.to_string())
-}
-
 fn did_you_mean(nearest: &Option<String>) -> Option<String> {
     nearest.as_ref().map(|name| format!("did you mean `{name}`?"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_close_name_is_suggested() {
-        let names = || ["steam", "movies", "books"].into_iter();
-        assert_eq!(nearest("stema", names()).as_deref(), Some("steam"));
-        assert_eq!(nearest("movie", names()).as_deref(), Some("movies"));
-        assert_eq!(nearest("weather", names()), None);
-    }
 }

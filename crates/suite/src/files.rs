@@ -37,6 +37,8 @@ pub fn matching(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::{Coded, codes};
+
     use super::*;
 
     fn folder(files: &[&str]) -> tempfile::TempDir {
@@ -81,6 +83,6 @@ mod tests {
     #[test]
     fn a_broken_pattern_is_an_error() {
         let error = matching(Path::new("."), "a***b").unwrap_err();
-        assert_eq!(error.code(), "CDL-1112");
+        assert_eq!(error.code(), codes::BAD_PATTERN);
     }
 }

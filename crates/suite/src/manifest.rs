@@ -242,6 +242,8 @@ fn parse_type(text: &str) -> Option<Type> {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::{Code, Coded, codes};
+
     use super::*;
 
     const GOOD: &str = r#"
@@ -269,7 +271,7 @@ file = "q1.sql"
     }
 
     /// The code and the message after one edit of a good manifest.
-    fn refused(good: &str, bad: &str) -> (&'static str, String) {
+    fn refused(good: &str, bad: &str) -> (Code, String) {
         assert!(GOOD.contains(good));
         let error = parsed(&GOOD.replacen(good, bad, 1)).unwrap_err();
         (error.code(), error.to_string())
@@ -293,41 +295,44 @@ file = "q1.sql"
     #[test]
     fn an_unknown_key_is_refused_with_its_line() {
         let (code, message) = refused("fields = 4", "field = 4");
-        assert_eq!(code, "CDL-1103");
+        assert_eq!(code, codes::BAD_MANIFEST);
         assert!(message.starts_with("s/suite.toml:9: unknown field `field`"), "{message}");
     }
 
     #[test]
     fn a_missing_key_is_refused_with_its_line() {
         let (code, message) = refused("file = \"q1.sql\"", "");
-        assert_eq!(code, "CDL-1103");
+        assert_eq!(code, codes::BAD_MANIFEST);
         assert!(message.starts_with("s/suite.toml:15: missing field `file`"), "{message}");
     }
 
     #[test]
     fn an_unknown_type_is_refused_with_its_line() {
         let (code, message) = refused("\"date\"", "\"day\"");
-        assert_eq!(code, "CDL-1104");
+        assert_eq!(code, codes::UNKNOWN_TYPE);
         assert_eq!(message, "s/suite.toml:13: column `day` has unknown type `day`");
-        assert_eq!(refused("decimal(10, 2)", "decimal(39,2)").0, "CDL-1104");
-        assert_eq!(refused("decimal(10, 2)", "decimal(2,3)").0, "CDL-1104");
+        assert_eq!(refused("decimal(10, 2)", "decimal(39,2)").0, codes::UNKNOWN_TYPE);
+        assert_eq!(refused("decimal(10, 2)", "decimal(2,3)").0, codes::UNKNOWN_TYPE);
     }
 
     #[test]
     fn a_name_used_twice_is_refused_with_its_line() {
         let (code, message) = refused("name = \"day\"", "name = \"id\"");
-        assert_eq!(code, "CDL-1105");
+        assert_eq!(code, codes::MANIFEST_NAME_TWICE);
         assert_eq!(message, "s/suite.toml:13: there is already a column called `id`");
         let twice = GOOD.to_string() + "[[query]]\nname = 'q1'\ntitle = ''\nfile = ''";
-        assert_eq!(parsed(&twice).unwrap_err().code(), "CDL-1105");
+        assert_eq!(parsed(&twice).unwrap_err().code(), codes::MANIFEST_NAME_TWICE);
     }
 
     #[test]
     fn contradictions_are_refused() {
-        assert_eq!(refused("type = \"text\"", "").0, "CDL-1103");
-        assert_eq!(refused("type = \"text\"", "type = \"text\"\ndefault = 3").0, "CDL-1103");
-        assert_eq!(refused("at = 0", "at = 0, header = \"x\"").0, "CDL-1103");
-        assert_eq!(refused("\"q1\"", "\"../q1\"").0, "CDL-1103");
-        assert_eq!(refused("[\"a.csv\", \"b_*.csv\"]", "[]").0, "CDL-1103");
+        assert_eq!(refused("type = \"text\"", "").0, codes::BAD_MANIFEST);
+        assert_eq!(
+            refused("type = \"text\"", "type = \"text\"\ndefault = 3").0,
+            codes::BAD_MANIFEST
+        );
+        assert_eq!(refused("at = 0", "at = 0, header = \"x\"").0, codes::BAD_MANIFEST);
+        assert_eq!(refused("\"q1\"", "\"../q1\"").0, codes::BAD_MANIFEST);
+        assert_eq!(refused("[\"a.csv\", \"b_*.csv\"]", "[]").0, codes::BAD_MANIFEST);
     }
 }

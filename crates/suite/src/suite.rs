@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
+use caudal_core::error::nearest;
 use caudal_csv::{Column, Table};
 
-use crate::error::nearest;
 use crate::manifest::{self, Manifest};
 use crate::params::{self, Param};
 use crate::{Error, NAMES, builtin, files};
@@ -59,7 +59,7 @@ impl Suite {
     pub fn builtin(name: &str) -> Result<Self, Error> {
         let embedded = builtin::find(name).ok_or_else(|| Error::NoSuchSuite {
             name: name.to_string(),
-            nearest: nearest(name, NAMES.into_iter()),
+            nearest: nearest(name, NAMES).map(str::to_string),
         })?;
         let path = Path::new(name).join(manifest::FILE);
         let manifest = manifest::parse(&path, embedded.manifest)?;
@@ -126,7 +126,7 @@ impl Suite {
         Error::UnknownQuery {
             suite: self.name.clone(),
             name: name.to_string(),
-            nearest: nearest(name, names.clone().chain(groups)),
+            nearest: nearest(name, names.clone().chain(groups)).map(str::to_string),
             known: names.map(str::to_string).collect(),
         }
     }
@@ -178,6 +178,8 @@ impl TablePattern {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::{Coded, codes};
+
     use super::*;
 
     #[test]
@@ -229,7 +231,7 @@ mod tests {
     fn an_unknown_query_is_answered_with_the_nearest() {
         let suite = Suite::builtin("coffee").unwrap();
         let error = suite.select(&["q2_best_seling"]).unwrap_err();
-        assert_eq!(error.code(), "CDL-1107");
+        assert_eq!(error.code(), codes::NO_SUCH_QUERY);
         assert_eq!(error.hint().unwrap(), "did you mean `q2_best_selling`?");
         let error = suite.select(&["everything"]).unwrap_err();
         assert!(error.hint().unwrap().starts_with("it has q1, q2_best_selling"));
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn an_unknown_suite_is_answered_with_the_nearest() {
         let error = Suite::find("stema").unwrap_err();
-        assert_eq!(error.code(), "CDL-1101");
+        assert_eq!(error.code(), codes::NO_SUCH_SUITE);
         assert_eq!(error.hint().unwrap(), "did you mean `steam`?");
     }
 
@@ -248,7 +250,7 @@ mod tests {
         let suite = Suite::builtin("steam").unwrap();
         let reviews = &suite.tables[1];
         let error = reviews.files_in(data.path()).unwrap_err();
-        assert_eq!(error.code(), "CDL-1111");
+        assert_eq!(error.code(), codes::NO_FILE_FOR_TABLE);
         assert!(error.to_string().ends_with("nothing matches reviews.csv or dataset.csv"));
         for file in ["dataset.csv", "reviews.csv"] {
             std::fs::write(data.path().join(file), "").unwrap();
@@ -261,11 +263,11 @@ mod tests {
     fn a_folder_without_its_files_says_which() {
         let folder = tempfile::tempdir().unwrap();
         let error = Suite::load(folder.path()).unwrap_err();
-        assert_eq!(error.code(), "CDL-1102");
+        assert_eq!(error.code(), codes::MANIFEST_UNREADABLE);
         let manifest = "title = 'x'\n[[query]]\nname = 'q'\ntitle = 'Q'\nfile = 'none.sql'\n";
         std::fs::write(folder.path().join("suite.toml"), manifest).unwrap();
         let error = Suite::find(&folder.path().to_string_lossy()).unwrap_err();
-        assert_eq!(error.code(), "CDL-1106");
+        assert_eq!(error.code(), codes::QUERY_FILE_UNREADABLE);
         assert!(error.to_string().contains("none.sql, the SQL of query `q`"));
     }
 }

@@ -38,7 +38,7 @@ impl Durable {
 
     /// Ends the session with an error, unless it has ended already. Gateways do the rest.
     pub async fn fail_session(&self, failure: Failure) -> Result<(), StoreError> {
-        error!(session = %self.session(), code = failure.code, error = failure.message, "session failed");
+        error!(session = %self.session(), code = %failure.code, error = failure.message, "session failed");
         let tombstone = Tombstone::of(&self.manifest, Some(failure), wall_ms());
         self.records.create_tombstone(&tombstone).await.map(|_| ())
     }

@@ -1,6 +1,6 @@
 //! Errors that end a worker's serving of a session.
 
-use caudal_core::{Code, Coded, FragmentId, ShardId};
+use caudal_core::{Code, Coded, FragmentId, ShardId, codes};
 use caudal_protocol::wire;
 use caudal_store::StoreError;
 use thiserror::Error;
@@ -58,12 +58,12 @@ impl Coded for Error {
             Error::Journal(error) => error.code(),
             Error::Store(error) => error.code(),
             Error::Engine(error) => error.code(),
-            Error::Panicked(_) => "CDL-5001",
-            Error::Record(_) => "CDL-5006",
-            Error::QueueGone | Error::NoQueueYet => "CDL-5007",
-            Error::Superseded { .. } => "CDL-5010",
-            Error::PoisonFragment { .. } => "CDL-5008",
-            Error::PoisonShard { .. } => "CDL-5009",
+            Error::Panicked(_) => codes::WORKER_TASK_DIED,
+            Error::Record(_) => codes::RECORD_UNREADABLE,
+            Error::QueueGone | Error::NoQueueYet => codes::QUEUE_GONE,
+            Error::Superseded { .. } => codes::SHARD_TAKEN_OVER,
+            Error::PoisonFragment { .. } => codes::POISON_FRAGMENT,
+            Error::PoisonShard { .. } => codes::POISON_SHARD,
         }
     }
 
@@ -84,20 +84,10 @@ impl Coded for Error {
         }
     }
 
-    /// Whether starting anew may help.
+    /// Whether starting anew may help. A queue or an object that is gone goes with its session, which will be
+    /// seen to be over.
     fn is_retryable(&self) -> bool {
-        match self {
-            Error::Broker(error) => error.is_retryable() || self.is_queue_gone(),
-            // An object that is gone goes with its session, which will be seen to be over.
-            Error::Journal(caudal_store::Error::Gone { .. }) => true,
-            Error::Journal(error) => error.is_retryable(),
-            Error::Store(error) => error.is_retryable(),
-            Error::QueueGone | Error::NoQueueYet | Error::Superseded { .. } => true,
-            Error::Engine(_)
-            | Error::Panicked(_)
-            | Error::Record(_)
-            | Error::PoisonFragment { .. }
-            | Error::PoisonShard { .. } => false,
-        }
+        let is_gone = matches!(self, Error::Journal(caudal_store::Error::Gone { .. }));
+        self.code().is_retryable() || self.is_queue_gone() || is_gone
     }
 }

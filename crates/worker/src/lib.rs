@@ -5,7 +5,7 @@
 //!   it may end at any moment;
 //! - [`node`]: a process that serves every session of a cluster.
 
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "no simulation runs tests"))]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
 mod durable;
 mod error;
@@ -56,7 +56,6 @@ pub struct Counts {
     pub redelivered: AtomicU64,
     pub duplicates: AtomicU64,
     pub takeovers: AtomicU64,
-    pub fenced: AtomicU64,
 }
 
 impl Worker {

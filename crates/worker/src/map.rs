@@ -3,21 +3,18 @@
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Source, limits};
 use caudal_engine::MapOutput;
-use caudal_protocol::{Message, Section, TableFragment};
+use caudal_protocol::{Message, TableFragment};
 use caudal_runtime::failpoint;
 use caudal_store::RetryMarker;
 use futures::future::try_join_all;
 use tracing::info;
 
 use crate::durable::Durable;
-use crate::output::{Sender, split};
+use crate::output::{Sender, split, split_answer};
 use crate::{Error, Worker};
 
-/// One fragment at a time: the next one may as well go to another worker.
-const PREFETCH: usize = 1;
-
 pub async fn subscribe(worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
-    Ok(worker.broker.consume(&worker.queues.map(), PREFETCH).await?)
+    Ok(worker.broker.consume(&worker.queues.map(), limits::MAP_PREFETCH_MESSAGES).await?)
 }
 
 /// Tells of every fragment that is done.
@@ -86,15 +83,14 @@ async fn send(worker: &Worker, fragment: &TableFragment, output: MapOutput) -> R
     let id = id_of(fragment);
     let sender = Sender { worker, id, attempt: worker.new_attempt(), end: None };
     let shards = output.shards.into_iter();
-    let to_shards = shards.map(|(shard, sections)| (worker.queues.shard(shard), sections));
+    let to_shards = shards.map(|(shard, sections)| (worker.queues.shard(shard), split(sections)));
     let results = output.results.into_iter();
     let to_results = results.filter_map(|(query, batches)| {
         let stage = worker.engine.plan.root(query)?;
-        Some((worker.queues.result(query), vec![Section { stage, batches }]))
+        Some((worker.queues.result(query), split_answer(stage, batches)))
     });
-    let sends = to_shards
-        .chain(to_results)
-        .map(async |(queue, sections)| sender.send(&queue, split(sections)).await);
+    let sends =
+        to_shards.chain(to_results).map(async |(queue, parts)| sender.send(&queue, parts).await);
     try_join_all(sends).await.map(|_| ())
 }
 

@@ -1,7 +1,8 @@
 //! Sends what one fragment became, as one message or as numbered parts of one.
 
 use arrow::array::RecordBatch;
-use caudal_core::{Attempt, FragmentId, Part, limits};
+use arrow::compute::concat_batches;
+use caudal_core::{Attempt, FragmentId, Part, StageId, limits};
 use caudal_engine::compact;
 use caudal_protocol::size::rows_bytes;
 use caudal_protocol::{FragmentPart, Message, Section};
@@ -64,7 +65,20 @@ pub fn split(sections: Vec<Section>) -> Vec<Vec<Section>> {
     parts
 }
 
-fn push(part: &mut Vec<Section>, stage: caudal_core::StageId, batch: RecordBatch) {
+/// Divides the rows of an answer, a batch a message: gateways then pass them on as they are.
+pub fn split_answer(stage: StageId, batches: Vec<RecordBatch>) -> Vec<Vec<Section>> {
+    let mut parts = split(vec![Section { stage, batches }]);
+    for section in parts.iter_mut().flatten() {
+        let Some(first) = section.batches.first() else { continue };
+        // What cannot be joined is passed on as it is, by a gateway that has to look at it.
+        if let Ok(joined) = concat_batches(&first.schema(), &section.batches) {
+            section.batches = vec![joined];
+        }
+    }
+    parts
+}
+
+fn push(part: &mut Vec<Section>, stage: StageId, batch: RecordBatch) {
     match part.last_mut() {
         Some(section) if section.stage == stage => section.batches.push(batch),
         _ => part.push(Section { stage, batches: vec![batch] }),
@@ -90,8 +104,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, StringViewArray};
-    use caudal_core::StageId;
-    use caudal_protocol::wire;
+    use caudal_protocol::ipc;
 
     use super::*;
 
@@ -105,8 +118,8 @@ mod tests {
         assert_eq!(parts.iter().map(rows).sum::<usize>(), 40_000);
         assert_eq!(parts.len(), 5, "40 MB in parts of at most 8 MiB");
         for part in parts {
-            let encoded = wire::encode_batches(&part[0].batches).unwrap();
-            let memory_bytes = wire::shape(&encoded).unwrap().memory_bytes as usize;
+            let encoded = ipc::encode_batches(&part[0].batches).unwrap();
+            let memory_bytes = ipc::shape(&encoded).unwrap().memory_bytes as usize;
             assert!(memory_bytes < limits::MESSAGE_BYTES * 5 / 4, "{memory_bytes} bytes");
         }
     }

@@ -8,7 +8,8 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::{FragmentId, Part, SeenOfSource, StageId};
 use caudal_engine::ShardState;
-use caudal_protocol::wire::{self, decode_batches, encode_batches, frame, take, unframe};
+use caudal_protocol::ipc::{decode_batches, encode_batches, take};
+use caudal_protocol::wire::{self, frame, unframe};
 use caudal_protocol::{FragmentPart, Section};
 use serde::{Deserialize, Serialize};
 

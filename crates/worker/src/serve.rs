@@ -1,11 +1,10 @@
 //! Keeps a role of a worker going: after a lost connection or a lost shard it starts anew, with
 //! nothing remembered; once the session is over it ends.
 
-use std::time::Duration;
-
 use caudal_broker::Consumer;
 use caudal_core::{Coded, ShardId, limits};
 use caudal_protocol::Failure;
+use caudal_runtime::Backoff;
 use caudal_store::SessionState;
 use tracing::{info, warn};
 
@@ -69,7 +68,7 @@ pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
         match what_now(durable, ended, &mut failed_in_a_row).await {
             Next::End => return Ok(()),
             Next::Again => back_off(failed_in_a_row).await,
-            Next::Later => back_off(LATER).await,
+            Next::Later => back_off(limits::WORKER_LATER_FAILURES).await,
         }
     }
 }
@@ -80,9 +79,6 @@ enum Next {
     /// Nothing has failed, and there is no hurry.
     Later,
 }
-
-/// As after so many failures.
-const LATER: u32 = 4;
 
 /// A queue that is gone, or a fence, says something about the session: the store knows what it means.
 async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: &mut u32) -> Next {
@@ -114,7 +110,7 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         warn!(%session, %error, "starting anew");
         return Next::Again;
     }
-    let failure = Failure { code: error.code().to_string(), message: error.to_string() };
+    let failure = Failure::of(&error);
     match durable.fail_session(failure).await {
         Ok(()) => Next::End,
         Err(error) => {
@@ -124,7 +120,9 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
     }
 }
 
+/// Between two goes at a session.
+const RETRY: Backoff = Backoff::new(limits::WORKER_RETRY_MS_MIN, limits::WORKER_RETRY_MS_MAX);
+
 async fn back_off(failed_in_a_row: u32) {
-    let most_ms = (20 << failed_in_a_row.min(6)).min(1000);
-    caudal_runtime::time::sleep(Duration::from_millis(fastrand::u64(most_ms / 2..=most_ms))).await;
+    caudal_runtime::time::sleep(RETRY.pause(failed_in_a_row)).await;
 }

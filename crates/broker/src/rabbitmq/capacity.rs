@@ -8,16 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use caudal_core::limits;
+use caudal_runtime::Backoff;
 use tokio::time::{Instant, sleep};
 
 use super::RabbitBroker;
-use super::pauses::Pauses;
-
-/// Pauses between looks.
-const PAUSE_MS_MIN: u64 = 5;
-const PAUSE_MS_MAX: u64 = 50;
-/// Time after which a publish is tried whatever was seen, which may deceive.
-const LOOK_MS_MAX: u64 = 1000;
 
 /// Those who wait, by queue.
 #[derive(Default)]
@@ -58,10 +53,12 @@ impl Capacities {
 }
 
 async fn look_until_free(broker: &RabbitBroker, queue: &str, fill: &mut Fill) {
-    let deadline = Instant::now() + Duration::from_millis(LOOK_MS_MAX);
-    let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
+    let deadline = Instant::now() + Duration::from_millis(limits::CAPACITY_WAIT_MS_MAX);
+    let looks = Backoff::new(limits::CAPACITY_LOOK_MS_MIN, limits::CAPACITY_LOOK_MS_MAX);
+    let mut looked = 0;
     while fill.free == 0 && Instant::now() < deadline {
-        sleep(pauses.next()).await;
+        sleep(looks.pause(looked)).await;
+        looked += 1;
         // A queue that is gone, or a broker: the next publish tells.
         let Ok(Some(waiting)) = broker.messages_waiting(queue).await else { return };
         fill.saw(waiting);

@@ -1,6 +1,7 @@
 //! Events as small JSON through a fanout exchange: each listener has a queue that goes with it.
 
 use async_trait::async_trait;
+use caudal_core::limits;
 use lapin::options::{
     BasicConsumeOptions, ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions,
 };
@@ -13,9 +14,6 @@ use super::subscription::Subscription;
 use crate::{Error, Listener, SessionEvent};
 
 pub const EXCHANGE: &str = "caudal.news";
-
-/// Events that may be under way to one listener at a time.
-const PREFETCH: usize = 64;
 
 pub async fn declare_exchange(channel: &Channel) -> Result<(), Fault> {
     let durable = ExchangeDeclareOptions { durable: true, ..Default::default() };
@@ -43,7 +41,8 @@ pub async fn listen(broker: RabbitBroker, channel: Channel) -> Result<RabbitList
     binding.await?;
     let unacked = BasicConsumeOptions { no_ack: true, ..Default::default() };
     let subscription =
-        Subscription::open(broker, channel, name.as_str(), PREFETCH, unacked).await?;
+        Subscription::open(broker, channel, name.as_str(), limits::LISTENER_EVENTS_MAX, unacked)
+            .await?;
     Ok(RabbitListener { subscription })
 }
 

@@ -3,14 +3,11 @@
 
 use std::time::Duration;
 
+use caudal_core::limits;
 use futures::future::join_all;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-
-const THREADS: usize = 2;
-/// Time that closing the connections may take when the last user is gone.
-const CLOSE_SECONDS_MAX: u64 = 2;
 
 pub struct Io {
     /// Always there, until it is dropped.
@@ -22,7 +19,7 @@ pub struct Io {
 impl Io {
     pub fn start() -> std::io::Result<Self> {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(THREADS).thread_name("caudal-amqp").enable_all();
+        builder.worker_threads(limits::BROKER_THREADS).thread_name("caudal-amqp").enable_all();
         Ok(Self { runtime: Some(builder.build()?), supervisors: vec![] })
     }
 
@@ -38,7 +35,11 @@ impl Drop for Io {
         let supervisors = std::mem::take(&mut self.supervisors);
         std::thread::spawn(move || {
             let ended = async {
-                timeout(Duration::from_secs(CLOSE_SECONDS_MAX), join_all(supervisors)).await
+                timeout(
+                    Duration::from_secs(limits::BROKER_CLOSE_SECONDS_MAX),
+                    join_all(supervisors),
+                )
+                .await
             };
             // Whether they closed in time or not, this is the end of them.
             let _ = runtime.block_on(ended);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_core::limits;
+use caudal_runtime::Backoff;
 use futures::{Stream, StreamExt};
 use lapin::uri::AMQPUri;
 use lapin::{Connection, ConnectionProperties, Event};
@@ -18,14 +19,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::fault::Fault;
-use super::pauses::Pauses;
 use crate::{Error, Outage};
 
-/// A broker that takes longer to answer is not one.
-const CONNECT_SECONDS_MAX: u64 = 10;
-/// Pauses between attempts.
-const PAUSE_MS_MIN: u64 = 50;
-const PAUSE_MS_MAX: u64 = 2000;
+/// Between attempts to connect, or to do something with a connection.
+const RETRY: Backoff = Backoff::new(limits::BROKER_RETRY_MS_MIN, limits::BROKER_RETRY_MS_MAX);
 
 #[derive(Clone)]
 pub struct Link {
@@ -70,7 +67,7 @@ impl Link {
         F: Future<Output = Result<T, Fault>>,
     {
         let mut deadline = None;
-        let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
+        let mut failures = 0;
         loop {
             let connection = self.up(&mut deadline).await?;
             let started = Instant::now();
@@ -83,13 +80,14 @@ impl Link {
             tracing::debug!(subject, reason, "broker connection lost, trying again");
             self.suspect.notify_one();
             // Held up for long, by a blocked broker say, it was not cut off all the time.
-            if started.elapsed() > Duration::from_secs(CONNECT_SECONDS_MAX) {
-                (deadline, pauses) = (None, Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX));
+            if started.elapsed() > Duration::from_secs(limits::BROKER_CONNECT_SECONDS_MAX) {
+                (deadline, failures) = (None, 0);
             }
             if Instant::now() >= *deadline.get_or_insert_with(|| self.deadline()) {
                 return Err(self.away(reason));
             }
-            sleep(pauses.next()).await;
+            sleep(RETRY.pause(failures)).await;
+            failures += 1;
         }
     }
 
@@ -149,11 +147,11 @@ async fn supervise(
     state: watch::Sender<State>,
     suspect: Arc<Notify>,
 ) {
-    let mut pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
+    let mut failures = 0;
     while !state.is_closed() {
         let found = match connect(&uri, name).await {
             Ok(connection) => {
-                pauses = Pauses::new(PAUSE_MS_MIN, PAUSE_MS_MAX);
+                failures = 0;
                 let connection = Arc::new(connection);
                 let events = connection.events_listener();
                 state.send_replace(State::Up(Arc::clone(&connection)));
@@ -175,9 +173,10 @@ async fn supervise(
         }
         state.send_replace(found);
         tokio::select! {
-            () = sleep(pauses.next()) => {}
+            () = sleep(RETRY.pause(failures)) => {}
             () = state.closed() => {}
         }
+        failures += 1;
     }
 }
 
@@ -185,9 +184,11 @@ async fn connect(uri: &AMQPUri, name: &'static str) -> Result<Connection, Fault>
     let name = format!("caudal {name} {}", std::process::id());
     let properties = ConnectionProperties::default().with_connection_name(name.into());
     let connecting = Connection::connect_uri(uri.clone(), properties);
-    match timeout(Duration::from_secs(CONNECT_SECONDS_MAX), connecting).await {
+    match timeout(Duration::from_secs(limits::BROKER_CONNECT_SECONDS_MAX), connecting).await {
         Ok(connected) => Ok(connected?),
-        Err(_) => Err(Fault::Lost(format!("no answer for {CONNECT_SECONDS_MAX} s"))),
+        Err(_) => {
+            Err(Fault::Lost(format!("no answer for {} s", limits::BROKER_CONNECT_SECONDS_MAX)))
+        }
     }
 }
 

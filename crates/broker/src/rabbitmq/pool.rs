@@ -6,15 +6,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use caudal_core::limits;
 use lapin::options::ConfirmSelectOptions;
 use lapin::{Channel, Connection};
 
 use super::fault::Fault;
 use super::link::Link;
 use crate::Error;
-
-/// Idle channels that are kept.
-const IDLE_MAX: usize = caudal_core::limits::PUBLISHES_IN_FLIGHT_MAX;
 
 pub struct Pool {
     pub link: Link,
@@ -67,7 +65,7 @@ impl Pool {
     /// Only after a success: an error closes a channel.
     fn give_back(&self, channel: Channel) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_MAX {
+        if idle.len() < limits::PUBLISH_MESSAGES_IN_FLIGHT_MAX {
             idle.push(channel);
         }
     }

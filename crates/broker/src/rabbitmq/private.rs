@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use caudal_core::{Code, Coded};
+use caudal_core::{Code, Coded, codes, limits};
 use rustix::process::{Pid, Signal, kill_process};
 use thiserror::Error;
 use tokio::net::TcpStream;
@@ -23,11 +23,6 @@ use tokio::time::{Instant, sleep};
 
 use self::place::Place;
 use self::ports::Reservation;
-
-/// It needs 5 to 11 s on an idle machine.
-const START_SECONDS_MAX: u64 = 90;
-const STOP_SECONDS_MAX: u64 = 30;
-const POLL_MS: u64 = 50;
 
 /// Runs the server, and stops it when its own input ends, which is when its parent has ended.
 const WATCHDOG: &str = r#"
@@ -53,8 +48,8 @@ pub enum Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::NotInstalled => "CDL-4011",
-            Error::NotRunning { .. } => "CDL-4012",
+            Error::NotInstalled => codes::RABBITMQ_NOT_INSTALLED,
+            Error::NotRunning { .. } => codes::RABBITMQ_NOT_RUNNING,
         }
     }
 }
@@ -134,17 +129,17 @@ impl PrivateRabbit {
         self.let_go();
         let child = self.spawn().map_err(|error| self.place.not_running(error))?;
         self.child = Some(child);
-        let deadline = Instant::now() + Duration::from_secs(START_SECONDS_MAX);
+        let deadline = Instant::now() + Duration::from_secs(limits::RABBITMQ_START_SECONDS_MAX);
         while !self.answers().await {
             if let Some(status) = self.exited() {
                 return Err(self.place.not_running(format!("it ended with {status}")));
             }
             if Instant::now() > deadline {
                 self.kill().await;
-                let reason = format!("no answer for {START_SECONDS_MAX} s");
+                let reason = format!("no answer for {} s", limits::RABBITMQ_START_SECONDS_MAX);
                 return Err(self.place.not_running(reason));
             }
-            sleep(Duration::from_millis(POLL_MS)).await;
+            sleep(Duration::from_millis(limits::RABBITMQ_POLL_MS)).await;
         }
         Ok(())
     }
@@ -232,13 +227,13 @@ impl PrivateRabbit {
     /// Returns when the process is gone; what takes too long is killed.
     async fn end(&mut self, signal: Signal) {
         let Some(pid) = self.pid() else { return self.let_go() };
-        let deadline = Instant::now() + Duration::from_secs(STOP_SECONDS_MAX);
+        let deadline = Instant::now() + Duration::from_secs(limits::RABBITMQ_STOP_SECONDS_MAX);
         send(pid, signal);
         while self.is_running(pid) {
             if Instant::now() > deadline {
                 send(pid, Signal::KILL);
             }
-            sleep(Duration::from_millis(POLL_MS)).await;
+            sleep(Duration::from_millis(limits::RABBITMQ_POLL_MS)).await;
         }
         self.let_go();
     }

@@ -13,7 +13,7 @@ use lapin::{Acker, Channel};
 
 use super::RabbitBroker;
 use super::fault::Fault;
-use crate::{Consumer, Delivery, DeliveryTag, Error};
+use crate::{Body, Consumer, Delivery, DeliveryTag, Error, RawDelivery};
 
 pub struct Subscription {
     channel: Channel,
@@ -72,20 +72,21 @@ impl RabbitConsumer {
         Self { queue, subscription, unacked: Mutex::default() }
     }
 
-    fn admit(&self, delivery: lapin::message::Delivery) -> Result<Delivery, Error> {
-        let tag = delivery.delivery_tag;
-        self.unacked().insert(tag, delivery.acker);
-        let encoded = Bytes::from(delivery.data);
-        let message = wire::decode(encoded.clone()).map_err(|error| Error::Garbage {
-            queue: self.queue.clone(),
-            reason: error.to_string(),
-        })?;
-        Ok(Delivery {
-            tag: DeliveryTag(tag),
-            message: message.into(),
-            encoded: Some(encoded),
-            redelivered: delivery.redelivered,
-        })
+    /// The next delivery's tag and body, and whether it may have been delivered before.
+    async fn next_encoded(&mut self) -> Result<Option<(DeliveryTag, Bytes, bool)>, Error> {
+        match self.subscription.next().await {
+            Some(Ok(delivery)) => {
+                let tag = delivery.delivery_tag;
+                self.unacked().insert(tag, delivery.acker);
+                Ok(Some((DeliveryTag(tag), delivery.data.into(), delivery.redelivered)))
+            }
+            Some(Err(error)) => Err(Error::Lost { reason: error.to_string() }),
+            // A broker ends a subscription also when a node of its cluster goes.
+            None => match self.subscription.broker.messages_waiting(&self.queue).await? {
+                Some(_) => Err(Error::Lost { reason: "the broker ended the subscription".into() }),
+                None => Ok(None),
+            },
+        }
     }
 
     fn unacked(&self) -> MutexGuard<'_, HashMap<u64, Acker>> {
@@ -96,15 +97,18 @@ impl RabbitConsumer {
 #[async_trait]
 impl Consumer for RabbitConsumer {
     async fn next(&mut self) -> Result<Option<Delivery>, Error> {
-        match self.subscription.next().await {
-            Some(Ok(delivery)) => self.admit(delivery).map(Some),
-            Some(Err(error)) => Err(Error::Lost { reason: error.to_string() }),
-            // A broker ends a subscription also when a node of its cluster goes.
-            None => match self.subscription.broker.messages_waiting(&self.queue).await? {
-                Some(_) => Err(Error::Lost { reason: "the broker ended the subscription".into() }),
-                None => Ok(None),
-            },
-        }
+        let Some((tag, encoded, redelivered)) = self.next_encoded().await? else { return Ok(None) };
+        let message = wire::decode(encoded.clone()).map_err(|error| Error::Garbage {
+            queue: self.queue.clone(),
+            reason: error.to_string(),
+        })?;
+        let (message, encoded) = (message.into(), Some(encoded));
+        Ok(Some(Delivery { tag, message, encoded, redelivered }))
+    }
+
+    async fn next_raw(&mut self) -> Result<Option<RawDelivery>, Error> {
+        let next = self.next_encoded().await?;
+        Ok(next.map(|(tag, encoded, _)| RawDelivery { tag, body: Body::Encoded(encoded) }))
     }
 
     async fn ack(&self, tag: DeliveryTag) -> Result<(), Error> {

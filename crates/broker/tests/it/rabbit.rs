@@ -101,7 +101,7 @@ async fn a_publish_that_is_dropped_half_way_disturbs_no_other() {
     broker.declare(&queue, WORK).await.unwrap();
     let mut witness = broker.consume(&queue, 1000).await.unwrap();
     // No more than may be in flight: others would be dropped before they are sent at all.
-    let count = limits::PUBLISHES_IN_FLIGHT_MAX as u32;
+    let count = limits::PUBLISH_MESSAGES_IN_FLIGHT_MAX as u32;
     for number in 0..count {
         let message = Arc::new(heavy(number, 256 << 10));
         let published = broker.publish(&queue, message).now_or_never();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
 use caudal_client::{Event, Progress, Service, Upload};
-use caudal_core::{Code, Coded, SessionId, limits};
+use caudal_core::{Code, Coded, Failure, SessionId, codes, limits};
 use caudal_engine::Engine;
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
@@ -45,7 +45,7 @@ pub enum Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Engine(_) => "CDL-5004",
+            Error::Engine(_) => codes::ENGINE_CANNOT_START,
             Error::Client(error) => error.code(),
         }
     }
@@ -54,6 +54,13 @@ impl Coded for Error {
         match self {
             Error::Engine(_) => None,
             Error::Client(error) => error.hint(),
+        }
+    }
+
+    fn failures(&self) -> Vec<Failure> {
+        match self {
+            Error::Client(error) => error.failures(),
+            other => vec![Failure::of(other)],
         }
     }
 }

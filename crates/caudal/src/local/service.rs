@@ -7,18 +7,18 @@ use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
 use caudal_broker::{Consumer, DeliveryTag};
 use caudal_client::{Answer, Error, Service};
-use caudal_core::{Code, Coded, QueryId, Source, TableId};
+use caudal_core::{Code, Coded, Failure, QueryId, Source, TableId, codes};
 use caudal_gateway::Session;
 use caudal_planner::QueryPlan;
 use caudal_protocol::TableFragment;
-use caudal_protocol::calls::{Refusal, ResultWhat};
+use caudal_protocol::calls::ResultWhat;
 use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 
 pub struct InProcess {
     session: Arc<Session>,
     sources: Vec<Vec<Source>>,
-    refusals: Vec<Option<Refusal>>,
+    refusals: Vec<Option<Failure>>,
     /// The session's own, if it has one.
     worker: Option<Worker>,
 }
@@ -38,7 +38,7 @@ struct WorkerLeft;
 
 impl Coded for WorkerLeft {
     fn code(&self) -> Code {
-        "CDL-5005"
+        codes::WORKER_LEFT
     }
 }
 
@@ -53,7 +53,7 @@ impl InProcess {
     pub fn new(session: Arc<Session>) -> Self {
         let plan = &session.plan;
         let sources = (0..plan.queries.len()).map(|query| plan.sources(query.into())).collect();
-        let refusal = |query: &QueryPlan| Some(query.answer.as_ref().err()?.refusal());
+        let refusal = |query: &QueryPlan| Some(Failure::of(query.answer.as_ref().err()?.as_ref()));
         let refusals = plan.queries.iter().map(refusal).collect();
         Self { sources, refusals, session, worker: None }
     }
@@ -88,7 +88,7 @@ impl Service for InProcess {
         &self.sources
     }
 
-    fn refusal(&self, query: QueryId) -> Option<&Refusal> {
+    fn refusal(&self, query: QueryId) -> Option<&Failure> {
         self.refusals[query.index()].as_ref()
     }
 

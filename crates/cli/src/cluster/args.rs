@@ -188,7 +188,7 @@ pub struct DownArgs {
 #[derive(Args)]
 #[command(after_help = "Examples:
   caudal chaos
-  caudal chaos --interval 2s --for 10m --seed 7 --log blows.csv
+  caudal chaos --interval 2s --for 10m --seed 7 --log faults.csv
   echo kill worker-2 | caudal chaos")]
 pub struct ChaosArgs {
     /// Hit a node every so often, e.g. 500ms or 2s

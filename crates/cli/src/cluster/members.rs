@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use caudal_core::codes;
 use caudal_monitor::NodeId;
 use caudal_monitor::members::{Launch, Member, Role};
 
@@ -18,12 +19,14 @@ const HERE: &str = "127.0.0.1";
 
 /// Whoever needs others after them: the broker first, the monitors, of whom the last leads, last.
 pub fn plan(cluster: &Cluster, args: &UpArgs) -> Result<Vec<Member>, Failed> {
-    let cannot = |error| Failed::usage("CDL-6023", format!("cannot start nodes: {error}"));
+    let cannot =
+        |error| Failed::new(codes::NODE_DID_NOT_START, format!("cannot start nodes: {error}"));
     let program = std::env::current_exe().map_err(cannot)?;
     let brokers = u32::from(args.broker.is_none());
     let total = brokers + args.gateways + args.workers + args.monitors;
-    let ports = free_ports(total as usize)
-        .ok_or_else(|| Failed::usage("CDL-6023", "no port is free for health checks"))?;
+    let ports = free_ports(total as usize).ok_or_else(|| {
+        Failed::new(codes::NODE_DID_NOT_START, "no port is free for health checks")
+    })?;
     let mut planning = Planning { cluster, args, program, ports, members: vec![] };
     (1..=brokers).for_each(|number| planning.add(Role::Broker, number, &[], None));
     (1..=args.gateways).for_each(|number| planning.gateway(number));

@@ -6,7 +6,7 @@ use std::thread;
 
 use caudal_broker::Broker;
 use caudal_broker::rabbitmq::{self, RabbitBroker};
-use caudal_core::Coded;
+
 use caudal_monitor::folder::Folder;
 use caudal_monitor::health::HealthResponder;
 use caudal_runtime::Level;
@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::cluster::args::NodeArgs;
-use crate::error::Failed;
+use crate::error::{Failed, Told};
 
 /// What a node says when nobody asks for more, by CAUDAL_LOG.
 /// lapin would write down every message that a broker returns, with its rows; what is wrong with the
@@ -69,7 +69,7 @@ pub fn take_place(
     name: &str,
     runtime: &Runtime,
 ) -> Result<HealthResponder, Failed> {
-    let responder = HealthResponder::start(folder, name)?;
+    let responder = HealthResponder::start(folder, name).told()?;
     runtime.spawn(responder.clone().heartbeat());
     Ok(responder)
 }
@@ -84,12 +84,9 @@ pub fn take_any_place(
 }
 
 pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {
-    let store = caudal_store::open(&args.store)
-        .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
+    let store = caudal_store::open(&args.store).told()?;
     let mut settings = rabbitmq::Settings::new(&args.broker);
     settings.queue_type = args.queue_type;
-    let broker = RabbitBroker::connect(settings)
-        .await
-        .map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))?;
+    let broker = RabbitBroker::connect(settings).await.told()?;
     Ok((Arc::new(broker), store))
 }

@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use caudal_broker::rabbitmq::private::PrivateRabbit;
-use caudal_core::Coded;
+use caudal_core::codes;
 use caudal_monitor::folder::{CLUSTER_FILE, Folder};
 use caudal_monitor::members::{Member, Members, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Failed;
+use crate::error::{Failed, Told};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cluster {
@@ -47,7 +47,7 @@ impl Cluster {
     pub fn rabbit(&self) -> Result<Option<PrivateRabbit>, Failed> {
         let has_one = self.nodes(Role::Broker).next().is_some();
         let found = has_one.then(|| PrivateRabbit::find(&broker_folder(&self.folder())));
-        found.transpose().map_err(|error| Failed::usage(error.code(), &error))
+        found.transpose().told()
     }
 
     pub fn gateways(&self) -> String {
@@ -69,7 +69,7 @@ impl Cluster {
                 Ok(cluster) => Ok(Some(Self { path: path.to_path_buf(), ..cluster })),
                 Err(error) => {
                     let message = format!("{} cannot be read: {error}", file.display());
-                    Err(Failed::usage("CDL-6021", message))
+                    Err(Failed::new(codes::CLUSTER_STATE_UNREADABLE, message))
                 }
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -105,5 +105,5 @@ pub fn make_folder(path: &Path) -> Result<Folder, Failed> {
 }
 
 pub fn unusable(path: &Path, error: &std::io::Error) -> Failed {
-    Failed::usage("CDL-6020", format!("cannot use {}: {error}", path.display()))
+    Failed::new(codes::CLUSTER_FOLDER_UNUSABLE, format!("cannot use {}: {error}", path.display()))
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use caudal_broker::rabbitmq::private::PrivateRabbit;
-use caudal_core::Coded;
+use caudal_core::limits;
 use caudal_monitor::Process;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::health::HealthResponder;
@@ -16,13 +16,13 @@ use crate::Done;
 use crate::cluster::args::BrokerArgs;
 use crate::cluster::nodes::{start_log, stop_signal, take_place};
 use crate::cluster::state::broker_folder;
-use crate::error::Failed;
+use crate::error::Told;
 use crate::session::runtime;
 
 /// How often it is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(limits::RABBITMQ_WATCH_MS);
 /// After a start that failed: another RabbitMQ may be about to end.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(limits::RABBITMQ_RESTART_MS);
 
 pub fn run(args: BrokerArgs) -> Done {
     start_log();
@@ -30,8 +30,7 @@ pub fn run(args: BrokerArgs) -> Done {
     let folder = Folder::new(&args.cluster);
     let runtime = runtime(1)?;
     let responder = take_place(&folder, &args.name, &runtime)?;
-    let mut rabbit = PrivateRabbit::find(&broker_folder(&folder))
-        .map_err(|error| Failed::usage(error.code(), &error))?;
+    let mut rabbit = PrivateRabbit::find(&broker_folder(&folder)).told()?;
     runtime.block_on(async {
         tokio::select! {
             biased;

@@ -3,7 +3,7 @@
 use caudal::SessionId;
 
 use crate::Done;
-use crate::answering::patiently;
+use crate::answering::with_waiting_told;
 use crate::args::CancelArgs;
 use crate::session::{cluster, runtime};
 
@@ -11,7 +11,7 @@ pub fn run(args: CancelArgs) -> Done {
     let cluster = cluster(&args.cluster)?;
     let runtime = runtime(1)?;
     for session in args.sessions.into_iter().map(SessionId) {
-        runtime.block_on(patiently(&cluster, false, cluster.cancel(&session)))?;
+        runtime.block_on(with_waiting_told(&cluster, false, cluster.cancel(&session)))?;
         eprintln!("cancelled {session}");
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! `caudal check`: whether results are what they should be.
 
 use caudal::Suite;
+use caudal_core::codes;
 use caudal_suite::compare::{Order, compare_dirs};
 
 use crate::args::CheckArgs;
-use crate::error::{Exit, Failed};
+use crate::error::{Failed, Told};
 use crate::{Done, job, oracle, output};
 
 pub fn run(args: CheckArgs) -> Done {
@@ -13,7 +14,7 @@ pub fn run(args: CheckArgs) -> Done {
     let expected = match (&args.against, &args.suite) {
         (Some(folder), _) => folder,
         (None, Some(name)) => {
-            let suite = Suite::find(name)?;
+            let suite = Suite::find(name).told()?;
             let job = job::of_suite(&suite, &args.choice, args.data.as_deref())?;
             computed = tempfile::tempdir()?;
             oracle::answer(&job, computed.path())?;
@@ -21,10 +22,10 @@ pub fn run(args: CheckArgs) -> Done {
         }
         (None, None) => unreachable!("clap asks for one of them"),
     };
-    let report = compare_dirs(&args.results, expected, order)?;
+    let report = compare_dirs(&args.results, expected, order).told()?;
     output::print(&report.to_string())?;
     match report.passed() {
         true => Ok(()),
-        false => Err(Failed::new(Exit::QueryFailed, "CDL-6009", "the results differ")),
+        false => Err(Failed::new(codes::ANSWERS_DIFFER, "the results differ")),
     }
 }

@@ -5,19 +5,17 @@ use std::time::Instant;
 
 use arrow::array::RecordBatch;
 use caudal::{Event, Failure, Job, Session, Suite};
+use caudal_core::{codes, limits};
 use caudal_suite::compare::{Order, Outcome, compare_dirs};
 use indicatif::HumanBytes;
 
 use crate::Done;
 use crate::answering::follow;
 use crate::args::{DemoArgs, InputArgs};
-use crate::error::{Exit, Failed};
+use crate::error::{Failed, Told};
 use crate::oracle;
 use crate::output::{self, Format, ResultFile};
 use crate::session::{self, runtime};
-
-/// Rows of an answer that a demo shows.
-const ROWS_SHOWN: usize = 10;
 
 pub fn run(args: DemoArgs) -> Done {
     let started = Instant::now();
@@ -38,7 +36,7 @@ pub fn run(args: DemoArgs) -> Done {
     ))?;
     match wrong {
         0 => Ok(()),
-        _ => Err(Failed::new(Exit::QueryFailed, "CDL-6009", format!("{wrong} answers differ"))),
+        _ => Err(Failed::new(codes::ANSWERS_DIFFER, format!("{wrong} answers differ"))),
     }
 }
 
@@ -49,9 +47,9 @@ struct Tally {
 }
 
 fn show_suite(name: &str, args: &DemoArgs, folder: &Path, tally: &mut Tally) -> Done {
-    let suite = Suite::builtin(name)?;
+    let suite = Suite::builtin(name).told()?;
     let data = folder.join(name);
-    let written = caudal_generate::generate(name, args.scale, args.seed, &data, &|_| ())?;
+    let written = caudal_generate::generate(name, args.scale, args.seed, &data, &|_| ()).told()?;
     let params = caudal_generate::demo_params(name, args.scale);
     let job = Job::of_suite(&suite).params(&params).over(&data)?;
 
@@ -91,7 +89,7 @@ fn answer(job: &Job, session: &Session) -> Result<Vec<Answer>, Failed> {
         let run = session.run(job).await?;
         let mut answers = vec![];
         for schema in run.schemas() {
-            let schema = schema.clone()?;
+            let schema = schema.clone().told()?;
             answers.push(Answer { schema, batches: vec![], outcome: Ok(()) });
         }
         follow(run, |event| {
@@ -130,7 +128,7 @@ fn check(
         file.finish()?;
     }
     oracle::answer(job, theirs)?;
-    let mut report = compare_dirs(ours, theirs, Order::Any)?;
+    let mut report = compare_dirs(ours, theirs, Order::Any).told()?;
     let names = job.queries.iter().map(|query| &query.name);
     Ok(names.map(|name| report.results.remove(name).unwrap_or(Outcome::Missing)).collect())
 }
@@ -140,7 +138,7 @@ impl Answer {
         if let Err(failure) = &self.outcome {
             return Ok(format!("failed: {}\n", failure.message));
         }
-        let mut left = ROWS_SHOWN;
+        let mut left = limits::DEMO_ROWS_MAX;
         let mut shown = vec![];
         for batch in &self.batches {
             let rows = batch.num_rows().min(left);
@@ -149,8 +147,8 @@ impl Answer {
         }
         let table = output::render(&self.schema, &shown)?;
         let rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
-        let more = match rows > ROWS_SHOWN {
-            true => format!("{rows} rows, the first {ROWS_SHOWN} shown; "),
+        let more = match rows > limits::DEMO_ROWS_MAX {
+            true => format!("{rows} rows, the first {} shown; ", limits::DEMO_ROWS_MAX),
             false => String::new(),
         };
         let verdict = match outcome {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use caudal_core::limits;
+use caudal_core::limits::LAUNCH_MS;
 use caudal_monitor::Process;
-use caudal_monitor::limits::LAUNCH_MS;
 use caudal_monitor::members::{Member, Role};
 use rustix::process::Signal;
 
@@ -13,7 +14,7 @@ use crate::cluster::state::{Cluster, unusable};
 use crate::commands::status;
 
 /// What a node has to finish what is in hand.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_millis(limits::DOWN_MS_MAX);
 
 pub fn run(args: DownArgs) -> Done {
     let cluster = status::load(&args.place)?;
@@ -42,8 +43,8 @@ fn leave(cluster: &Cluster, nodes: &[&Member]) {
     let mut leaving: Vec<(&str, Process)> = vec![];
     for node in nodes {
         // Whoever was launching it when we came has written down what it started, once it lets go.
-        let patience = Duration::from_millis(LAUNCH_MS);
-        let _lock = cluster.folder().launch_lock(&node.name, patience);
+        let timeout = Duration::from_millis(LAUNCH_MS);
+        let _lock = cluster.folder().launch_lock(&node.name, timeout);
         for process in cluster.folder().processes(&node.name) {
             process.signal(Signal::TERM);
             // A frozen one hears nothing.
@@ -52,10 +53,10 @@ fn leave(cluster: &Cluster, nodes: &[&Member]) {
         }
     }
     for (name, process) in leaving {
-        if !process.wait(PATIENCE) {
+        if !process.wait(TIMEOUT) {
             eprintln!("{name} did not leave: killed");
             process.signal(Signal::KILL);
-            process.wait(PATIENCE);
+            process.wait(TIMEOUT);
         }
     }
 }

@@ -3,13 +3,14 @@
 use caudal::Suite;
 
 use crate::args::{ExplainArgs, ExplainFormat};
+use crate::error::{Failed, Told};
 use crate::session::runtime;
 use crate::{Done, job};
 
 pub fn run(args: ExplainArgs) -> Done {
     let job = match (args.sql, &args.suite) {
         (Some(sql), _) => job::of_sql(sql, &args.tables, &args.choice.params)?,
-        (None, Some(name)) => job::of_suite(&Suite::find(name)?, &args.choice, None)?,
+        (None, Some(name)) => job::of_suite(&Suite::find(name).told()?, &args.choice, None)?,
         (None, None) => unreachable!("clap asks for one of them"),
     };
     let plan = runtime(1)?.block_on(job.plan(args.shards as usize))?;
@@ -21,5 +22,5 @@ pub fn run(args: ExplainArgs) -> Done {
     };
     crate::output::print(&text)?;
     let refusals = plan.refusals();
-    if refusals.is_empty() { Ok(()) } else { Err(refusals.into()) }
+    if refusals.is_empty() { Ok(()) } else { Err(Failed::all(refusals)) }
 }

@@ -3,17 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use caudal_core::Coded;
+use caudal_core::{codes, limits};
 use caudal_gateway::{Owner, Settings, TlsFiles, serve};
 
 use crate::Done;
 use crate::cluster::args::GatewayArgs;
 use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
-use crate::error::Failed;
+use crate::error::{Failed, Told};
 use crate::session::runtime;
-
-/// Checking and passing on; the work is the workers'.
-const THREADS: usize = 2;
 
 pub fn run(args: GatewayArgs) -> Done {
     start_log();
@@ -27,7 +24,7 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tokens = args.tokens.as_deref().map(read_tokens).transpose()?;
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let runtime = runtime(THREADS)?;
+    let runtime = runtime(limits::GATEWAY_THREADS)?;
     let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
         let (broker, store) = connect(&args.node).await?;
@@ -39,20 +36,22 @@ pub fn run(args: GatewayArgs) -> Done {
                 responder.set_ready(true);
             }
         };
-        let served = serve(settings, broker, store, told, bound).await;
-        served.map_err(|error| Failed::usage(error.code(), &error).hint(error.hint()))
+        serve(settings, broker, store, told, bound).await.told()
     })
 }
 
 fn read_tokens(file: &Path) -> Result<Vec<Owner>, Failed> {
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Failed::usage("CDL-6026", format!("cannot read the tokens in {}: {error}", file.display()))
+        Failed::new(
+            codes::NO_TOKENS,
+            format!("cannot read the tokens in {}: {error}", file.display()),
+        )
     })?;
     let tokens =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let tokens: Vec<_> = tokens.map(Owner::of_token).collect();
     if tokens.is_empty() {
-        return Err(Failed::usage("CDL-6026", format!("{} holds no token", file.display()))
+        return Err(Failed::new(codes::NO_TOKENS, format!("{} holds no token", file.display()))
             .hint("one a line; without --tokens, any is good".to_string()));
     }
     Ok(tokens)

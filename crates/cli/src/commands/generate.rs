@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Done;
 use crate::args::GenerateArgs;
+use crate::error::Told;
 
 pub fn run(args: GenerateArgs) -> Done {
     let bar = ProgressBar::new_spinner().with_style(
@@ -16,7 +17,8 @@ pub fn run(args: GenerateArgs) -> Done {
     let summary =
         caudal_generate::generate(&args.suite, args.scale, args.seed, &args.out, &|bytes| {
             bar.inc(bytes);
-        })?;
+        })
+        .told()?;
     bar.finish_and_clear();
     for file in &summary.files {
         eprintln!("{:>12}  {}", indicatif::HumanBytes(file.bytes).to_string(), file.path.display());

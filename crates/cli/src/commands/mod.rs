@@ -10,6 +10,7 @@ pub mod down;
 pub mod explain;
 pub mod gateway;
 pub mod generate;
+pub mod limits;
 pub mod monitor;
 pub mod query;
 pub mod run;

@@ -6,6 +6,7 @@ use caudal_monitor::service;
 use crate::Done;
 use crate::cluster::args::MonitorArgs;
 use crate::cluster::nodes::{start_log, stop_signal, take_place};
+use crate::error::Told;
 use crate::session::runtime;
 
 pub fn run(args: MonitorArgs) -> Done {
@@ -20,5 +21,5 @@ pub fn run(args: MonitorArgs) -> Done {
     let watched = runtime.block_on(service::run(folder, &args.name, &responder, told));
     // A launch that is under way is left to the others.
     runtime.shutdown_background();
-    Ok(watched?)
+    watched.told()
 }

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use caudal_core::codes;
+
 use crate::args::QueryArgs;
 use crate::error::Failed;
 use crate::{Done, answering, job};
@@ -25,7 +27,10 @@ fn read_sql(file: &Path) -> Result<String, Failed> {
         std::fs::read_to_string(file).map(|text| sql = text)
     };
     read.map_err(|error| {
-        Failed::usage("CDL-6008", format!("cannot read the query in {}: {error}", file.display()))
+        Failed::new(
+            codes::QUERY_TEXT_UNREADABLE,
+            format!("cannot read the query in {}: {error}", file.display()),
+        )
     })?;
     Ok(sql)
 }

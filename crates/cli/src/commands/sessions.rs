@@ -8,14 +8,14 @@ use arrow::error::ArrowError;
 use caudal::SessionEntry;
 
 use crate::Done;
-use crate::answering::patiently;
+use crate::answering::with_waiting_told;
 use crate::args::SessionsArgs;
 use crate::output::{Format, writer};
 use crate::session::{cluster, runtime};
 
 pub fn run(args: SessionsArgs) -> Done {
     let cluster = cluster(&args.cluster)?;
-    let sessions = runtime(1)?.block_on(patiently(&cluster, false, cluster.sessions()))?;
+    let sessions = runtime(1)?.block_on(with_waiting_told(&cluster, false, cluster.sessions()))?;
     let rows = rows(&sessions).map_err(io::Error::other)?;
     let mut out = writer(Format::for_stdout(), rows.schema(), io::stdout())?;
     out.write(&rows)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
+use caudal_core::{codes, limits};
 use caudal_monitor::members::{Member, Role};
 use caudal_monitor::probe::probe;
 use caudal_monitor::wire::{Health, NodeState};
@@ -14,10 +15,10 @@ use comfy_table::{CellAlignment, Table};
 use crate::Done;
 use crate::cluster::args::{PlaceArgs, StatusArgs};
 use crate::cluster::state::Cluster;
-use crate::error::{Exit, Failed};
+use crate::error::{Failed, Told};
 
 /// What nodes have to answer, one that is busy included.
-const PATIENCE: Duration = Duration::from_millis(900);
+const TIMEOUT: Duration = Duration::from_millis(limits::STATUS_MS_MAX);
 
 pub fn run(args: StatusArgs) -> Done {
     let cluster = load(&args.place)?;
@@ -26,14 +27,14 @@ pub fn run(args: StatusArgs) -> Done {
     let lost = status.nodes.iter().filter(|node| node.state != "up").count();
     if lost > 0 {
         let message = format!("{lost} of {} nodes are not up", status.nodes.len());
-        return Err(Failed::new(Exit::QueryFailed, "CDL-6025", message));
+        return Err(Failed::new(codes::NODES_NOT_UP, message));
     }
     Ok(())
 }
 
 pub fn load(place: &PlaceArgs) -> Result<Cluster, Failed> {
     Cluster::load(&place.dir)?.ok_or_else(|| {
-        Failed::usage("CDL-6024", format!("no cluster in {}", place.dir.display()))
+        Failed::new(codes::NO_CLUSTER, format!("no cluster in {}", place.dir.display()))
             .hint("caudal up starts one; --dir names its folder".to_string())
     })
 }
@@ -59,8 +60,8 @@ impl Status {
     }
 
     pub fn of(cluster: &Cluster, nodes: &[&Member]) -> Result<Self, Failed> {
-        let secret = cluster.folder().secret()?;
-        let answers = probe(nodes, &secret, PATIENCE)?;
+        let secret = cluster.folder().secret().told()?;
+        let answers = probe(nodes, &secret, TIMEOUT)?;
         let monitors = nodes.iter().filter(|node| node.role == Role::Monitor);
         let mut leaders = monitors.filter_map(|node| Some(answers.get(&node.id)?.leader));
         let first = leaders.next().flatten();
@@ -71,7 +72,7 @@ impl Status {
 
     pub fn table(&self, cluster: &Cluster) -> String {
         let mut table = Table::new();
-        table.load_style(NOTHING);
+        table.load_preset(NOTHING);
         let header = ["node", "role", "state", "address", "pid", "uptime", "restarts", "memory"];
         table.set_header(header);
         for node in &self.nodes {

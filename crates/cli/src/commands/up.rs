@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use caudal_broker::rabbitmq::private::{self, PrivateRabbit};
-use caudal_core::Coded;
+use caudal_core::{Failure, codes, limits};
 use caudal_monitor::launch::{Outcome, launch};
 use caudal_monitor::members::{Member, Role};
 use caudal_runtime::Level;
@@ -18,22 +18,20 @@ use crate::cluster::nodes::stop_signal;
 use crate::cluster::state::{Cluster, broker_folder, make_folder};
 use crate::commands::down;
 use crate::commands::status::Status;
-use crate::error::Failed;
+use crate::error::{Failed, Told};
 
 /// How long nodes have to be ready.
-const READY: Duration = Duration::from_secs(30);
+const READY: Duration = Duration::from_secs(limits::UP_SECONDS_MAX);
 /// RabbitMQ takes 5 to 11 s on an idle machine.
-const BROKER_READY: Duration = Duration::from_secs(120);
+const BROKER_READY: Duration = Duration::from_secs(limits::UP_BROKER_SECONDS_MAX);
 /// How often a cluster in the foreground is looked at.
-const LOOK: Duration = Duration::from_millis(500);
-/// Lines of its log that a node which does not start is quoted with.
-const LAST_WORDS: usize = 3;
+const LOOK: Duration = Duration::from_millis(limits::UP_LOOK_MS);
 
 pub fn run(args: UpArgs) -> Done {
     let stop = stop_signal();
     let folder = make_folder(&args.place.dir)?;
     refuse_second(folder.path())?;
-    folder.prepare()?;
+    folder.prepare().told()?;
     let broker = match &args.broker {
         Some(url) => url.clone(),
         None => PrivateRabbit::prepare(&broker_folder(&folder)).map_err(no_rabbit)?.url(),
@@ -65,14 +63,14 @@ fn counted(count: u32, what: &str) -> String {
 }
 
 fn no_rabbit(error: private::Error) -> Failed {
-    Failed::usage(error.code(), &error).hint("or name a broker with --broker".to_string())
+    Failed::all(vec![Failure::of(&error)]).hint("or name a broker with --broker".to_string())
 }
 
 fn refuse_second(path: &Path) -> Done {
     match Cluster::load(path)? {
         Some(cluster) if cluster.is_running() => {
             let message = format!("a cluster is running in {} already", path.display());
-            Err(Failed::usage("CDL-6022", message)
+            Err(Failed::new(codes::CLUSTER_RUNNING, message)
                 .hint("caudal down stops it; --dir names another folder".to_string()))
         }
         _ => Ok(()),
@@ -83,7 +81,7 @@ fn refuse_second(path: &Path) -> Done {
 fn start(cluster: &Cluster) -> Done {
     let others = &[Role::Gateway, Role::Worker][..];
     let steps = [(&[Role::Broker][..], BROKER_READY), (others, READY), (&[Role::Monitor], READY)];
-    for (roles, patience) in steps {
+    for (roles, timeout) in steps {
         let nodes: Vec<&Member> = roles.iter().flat_map(|role| cluster.nodes(*role)).collect();
         if nodes.iter().any(|node| node.role == Role::Broker) {
             eprintln!("starting a private RabbitMQ ...");
@@ -91,17 +89,17 @@ fn start(cluster: &Cluster) -> Done {
         for node in &nodes {
             if let Outcome::Failed { reason } = launch(&cluster.folder(), node, None) {
                 let message = format!("cannot start {}: {reason}", node.name);
-                return Err(Failed::usage("CDL-6023", message));
+                return Err(Failed::new(codes::NODE_DID_NOT_START, message));
             }
         }
-        wait_ready(cluster, &nodes, patience)?;
+        wait_ready(cluster, &nodes, timeout)?;
     }
     Ok(())
 }
 
-fn wait_ready(cluster: &Cluster, nodes: &[&Member], patience: Duration) -> Done {
+fn wait_ready(cluster: &Cluster, nodes: &[&Member], timeout: Duration) -> Done {
     let is_led = nodes.iter().any(|node| node.role == Role::Monitor);
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     loop {
         let status = Status::of(cluster, nodes)?;
         let behind = status.nodes.iter().find(|node| node.state != "up");
@@ -111,7 +109,7 @@ fn wait_ready(cluster: &Cluster, nodes: &[&Member], patience: Duration) -> Done 
                 return Err(did_not_start(cluster, &node.member));
             }
             None if Instant::now() > deadline => {
-                return Err(Failed::usage("CDL-6023", "the monitors find no leader"));
+                return Err(Failed::new(codes::NODE_DID_NOT_START, "the monitors find no leader"));
             }
             _ => std::thread::sleep(Duration::from_millis(20)),
         }
@@ -121,9 +119,12 @@ fn wait_ready(cluster: &Cluster, nodes: &[&Member], patience: Duration) -> Done 
 fn did_not_start(cluster: &Cluster, node: &Member) -> Failed {
     let said = std::fs::read_to_string(cluster.folder().log(&node.name)).unwrap_or_default();
     let lines: Vec<&str> = said.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+    let last = &lines[lines.len().saturating_sub(limits::UP_LOG_LINES_MAX)..];
     let last: String = last.iter().map(|line| format!("\n  {line}")).collect();
-    Failed::usage("CDL-6023", format!("{} did not start; it said last:{last}", node.name))
+    Failed::new(
+        codes::NODE_DID_NOT_START,
+        format!("{} did not start; it said last:{last}", node.name),
+    )
 }
 
 /// A live table on a terminal; elsewhere a line whenever a node is lost or back.

@@ -20,6 +20,8 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use clap::ValueEnum;
 
+use caudal_core::codes;
+
 use crate::error::Failed;
 
 pub use table::render;
@@ -157,7 +159,7 @@ pub fn prepare_folder(folder: &Path) -> Result<(), Failed> {
 
 fn unwritable(folder: &Path, error: &io::Error) -> Failed {
     let message = format!("cannot write into the folder {}: {error}", folder.display());
-    Failed::usage("CDL-6005", message)
+    Failed::new(codes::FOLDER_UNWRITABLE, message)
         .hint("name a folder that is not there yet, or that you may write to".to_string())
 }
 

@@ -4,19 +4,12 @@ use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use caudal_core::limits;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, modifiers, presets};
+use rustix::termios::tcgetwinsize;
 
 use super::Writer;
 use super::cells::Cells;
-
-/// Rows of a result that are drawn: beyond that nobody reads a table.
-const TABLE_ROWS_MAX: usize = 100;
-
-/// Characters of a cell that are drawn.
-const CELL_CHARS_MAX: usize = 80;
-
-/// Characters of a terminal that a column needs, borders included, to be worth looking at.
-const COLUMN_CHARS_MIN: usize = 8;
 
 /// Collects what will be drawn and counts the rest: widths are known only at the end.
 pub struct TableWriter<W: Write> {
@@ -34,7 +27,7 @@ impl<W: Write> TableWriter<W> {
 
 impl<W: Write> Writer for TableWriter<W> {
     fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        let room = TABLE_ROWS_MAX.saturating_sub(self.rows).min(batch.num_rows());
+        let room = limits::TABLE_ROWS_MAX.saturating_sub(self.rows).min(batch.num_rows());
         if room > 0 {
             self.shown.push(batch.slice(0, room));
         }
@@ -44,8 +37,8 @@ impl<W: Write> Writer for TableWriter<W> {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         writeln!(self.out, "{}", render(&self.schema, &self.shown)?)?;
-        if self.rows > TABLE_ROWS_MAX {
-            let more = self.rows - TABLE_ROWS_MAX;
+        if self.rows > limits::TABLE_ROWS_MAX {
+            let more = self.rows - limits::TABLE_ROWS_MAX;
             writeln!(self.out, "… {more} more rows (--format csv or --out DIR gives all)")?;
         }
         self.out.flush()
@@ -56,12 +49,17 @@ impl<W: Write> Writer for TableWriter<W> {
 pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
+        .load_preset(presets::UTF8_FULL_CONDENSED)
+        .apply_modifier(modifiers::UTF8_ROUND_CORNERS)
         .set_content_arrangement(ContentArrangement::Dynamic);
     // A terminal that does not know its width says 0 (under `script`, or in some containers).
-    let width_chars = table.width().map(usize::from).filter(|chars| *chars > 0);
-    match width_chars {
-        Some(chars) if chars < schema.fields().len() * COLUMN_CHARS_MIN => {
+    let terminal = tcgetwinsize(io::stdout()).map(|size| size.ws_col);
+    let width_chars = terminal.ok().filter(|chars| *chars > 0);
+    if let Some(chars) = width_chars {
+        table.set_width(chars);
+    }
+    match width_chars.map(usize::from) {
+        Some(chars) if chars < schema.fields().len() * limits::COLUMN_CHARS_MIN => {
             draw_tall(&mut table, schema, batches)?
         }
         Some(_) => draw_wide(&mut table, schema, batches)?,
@@ -109,9 +107,9 @@ fn draw_tall(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> 
 
 fn shorten(cell: &str) -> String {
     let one_line = cell.replace(['\n', '\r'], " ");
-    if one_line.chars().count() <= CELL_CHARS_MAX {
+    if one_line.chars().count() <= limits::CELL_CHARS_MAX {
         return one_line;
     }
-    let kept: String = one_line.chars().take(CELL_CHARS_MAX - 1).collect();
+    let kept: String = one_line.chars().take(limits::CELL_CHARS_MAX - 1).collect();
     format!("{kept}…")
 }

@@ -35,6 +35,7 @@ fn the_program() {
       worker    Work for the sessions of a cluster
       gateway   Open a cluster to clients, by Arrow Flight
       monitor   Watch over the nodes of a cluster, and bring back those that die
+      limits    Print every bound of the system, and what is seen when it is met
       help      Print this message or the help of the given subcommand(s)
 
     Options:
@@ -351,4 +352,18 @@ fn generate() {
     Example:
       caudal generate steam --scale 0.1 --out ./steam
     ");
+}
+
+/// The listing is made of the declarations, so that none can be missing.
+#[test]
+fn limits() {
+    let listing = help(&["limits"]);
+    let bounds: Vec<_> = caudal_core::limits::ALL.iter().flat_map(|group| group.limits).collect();
+    assert_eq!(listing.lines().filter(|line| line.starts_with("  ")).count(), bounds.len());
+    for bound in bounds {
+        let words = [bound.name, &bound.shown(), &bound.met.to_string()].map(str::to_string);
+        let is_line = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(listing.lines().any(is_line), "{} is not in\n{listing}", bound.name);
+    }
+    assert!(listing.contains("256 MiB  CDL-1007: a record that does not end"), "{listing}");
 }

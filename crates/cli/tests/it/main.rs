@@ -10,7 +10,6 @@ mod bad_calls;
 mod bad_files;
 mod bad_sql;
 mod closed_pipe;
-mod error_pages;
 mod explain;
 mod failing_queries;
 mod formats;

@@ -7,12 +7,13 @@ use arrow::array::RecordBatch;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
 use caudal_protocol::calls::{ResultAck, ResultItem, ResultWhat, StreamCommand};
+use caudal_protocol::ipc::Decoder;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Status, Streaming};
 
 use super::error::Error;
-use super::flight::{Decoder, command, metadata};
+use super::flight::{command, ipc_message, metadata};
 use super::gateways::{Gateways, Link};
 use super::refusal::garbled;
 use crate::Answer;
@@ -88,7 +89,10 @@ impl Messages {
         loop {
             let data = self.stream.message().await?;
             let data = data.ok_or_else(|| Status::unavailable("it ended an answer too soon"))?;
-            let rows = self.decoder.decode(&data).map_err(|error| garbled("an answer", &error))?;
+            let rows = self
+                .decoder
+                .decode(&ipc_message(&data))
+                .map_err(|error| garbled("an answer", &error))?;
             if data.app_metadata.is_empty() {
                 continue;
             }

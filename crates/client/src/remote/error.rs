@@ -1,10 +1,8 @@
 //! Why a session on a cluster does not go on.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
-use caudal_core::{Code, Coded};
-use caudal_protocol::{Failure, calls};
+use caudal_core::{Code, Coded, Failure, codes};
 use thiserror::Error;
 
 use super::refusal::Refusal;
@@ -17,7 +15,7 @@ pub enum Error {
     Refused(Refusal),
     /// Not one of the queries can be answered.
     #[error("{}", .0.iter().map(|refusal| refusal.message.as_str()).collect::<Vec<_>>().join("\n"))]
-    Unanswerable(Vec<calls::Refusal>),
+    Unanswerable(Vec<Failure>),
     /// The session has ended so, whoever asks.
     #[error("{}", .0.message)]
     Failed(Failure),
@@ -54,39 +52,21 @@ fn listed(tried: &[Tried]) -> String {
     tried.iter().map(Tried::to_string).collect::<Vec<_>>().join(", ")
 }
 
-impl Error {
-    /// Whether the way to the cluster is the trouble, rather than what was asked of it.
-    pub fn is_of_connection(&self) -> bool {
-        match self {
-            Error::NoGateway { .. }
-            | Error::Address { .. }
-            | Error::Garbled { .. }
-            | Error::Token
-            | Error::Tls { .. } => true,
-            Error::Refused(refusal) => refusal.is_of_access(),
-            Error::Unanswerable(_)
-            | Error::Failed(_)
-            | Error::FragmentTooLarge { .. }
-            | Error::Unfit { .. } => false,
-        }
-    }
-}
-
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::NoGateway { .. } => "CDL-9001",
-            Error::Refused(refusal) => refusal.code.as_deref().map_or("CDL-9002", lasting),
+            Error::NoGateway { .. } => codes::NO_GATEWAY,
+            Error::Refused(refusal) => refusal.code.unwrap_or(codes::NOT_A_GATEWAY),
             Error::Unanswerable(refusals) => {
-                refusals.first().map_or("CDL-9002", |refusal| lasting(&refusal.code))
+                refusals.first().map_or(codes::NOT_A_GATEWAY, |refusal| refusal.code)
             }
-            Error::Failed(failure) => lasting(&failure.code),
-            Error::Address { .. } => "CDL-9003",
-            Error::Garbled { .. } => "CDL-9004",
-            Error::FragmentTooLarge { .. } => "CDL-9005",
-            Error::Token => "CDL-9006",
-            Error::Tls { .. } => "CDL-9007",
-            Error::Unfit { .. } => "CDL-9008",
+            Error::Failed(failure) => failure.code,
+            Error::Address { .. } => codes::BAD_ADDRESS,
+            Error::Garbled { .. } => codes::GATEWAY_GARBLED,
+            Error::FragmentTooLarge { .. } => codes::FRAGMENT_TOO_LARGE,
+            Error::Token => codes::BAD_TOKEN,
+            Error::Tls { .. } => codes::TLS_CANNOT_START,
+            Error::Unfit { .. } => codes::WRONG_FRAGMENT,
         }
     }
 
@@ -102,31 +82,24 @@ impl Coded for Error {
                 Some("a record of that size can only be read in one process".to_string())
             }
             Error::Unanswerable(refusals) => refusals.first()?.hint.clone(),
-            Error::Failed(_) | Error::Token | Error::Tls { .. } | Error::Unfit { .. } => None,
+            Error::Failed(failure) => failure.hint.clone(),
+            Error::Token | Error::Tls { .. } | Error::Unfit { .. } => None,
         }
     }
-}
 
-/// A code that came over the wire, for as long as the program runs. There are few, so each is kept
-/// once and for good.
-fn lasting(code: &str) -> Code {
-    static KNOWN: Mutex<Vec<Code>> = Mutex::new(vec![]);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = known.iter().find(|known| **known == code) {
-        return known;
+    fn excerpt(&self) -> Option<String> {
+        match self {
+            Error::Refused(refusal) => refusal.excerpt.clone(),
+            Error::Unanswerable(refusals) => refusals.first()?.excerpt.clone(),
+            Error::Failed(failure) => failure.excerpt.clone(),
+            _ => None,
+        }
     }
-    let lasting = Box::leak(code.to_string().into_boxed_str());
-    known.push(lasting);
-    lasting
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_code_from_the_wire_is_kept_once() {
-        assert_eq!(lasting("CDL-2003"), "CDL-2003");
-        assert!(std::ptr::eq(lasting("CDL-2003"), lasting(&["CDL", "2003"].join("-"))));
+    fn failures(&self) -> Vec<Failure> {
+        match self {
+            Error::Unanswerable(refusals) => refusals.clone(),
+            other => vec![Failure::of(other)],
+        }
     }
 }

@@ -1,19 +1,13 @@
 //! The messages of a session as Flight carries them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::reader::read_dictionary;
-use arrow::ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions};
-use arrow::ipc::{CompressionType, MessageHeader, root_as_message};
-use arrow_flight::utils::flight_data_to_arrow_batch;
-use arrow_flight::{FlightData, FlightDescriptor, SchemaAsIpc};
+use arrow_flight::{FlightData, FlightDescriptor};
 use caudal_protocol::calls::StreamCommand;
 use caudal_protocol::encoding::{self, Encodings};
+use caudal_protocol::ipc::{self, IpcMessage, encode_batch, encode_schema};
 use serde::Serialize;
 
 /// The first message of a stream: what it is for.
@@ -23,8 +17,7 @@ pub fn command(command: &StreamCommand) -> FlightData {
 
 /// The first message of a table's stream.
 pub fn table_command(stream: &StreamCommand, schema: &Schema) -> FlightData {
-    let data: FlightData = SchemaAsIpc::new(schema, &IpcWriteOptions::default()).into();
-    data.with_descriptor(FlightDescriptor::new_cmd(json(stream)))
+    flight(encode_schema(schema)).with_descriptor(FlightDescriptor::new_cmd(json(stream)))
 }
 
 /// A message without rows.
@@ -37,20 +30,20 @@ fn json(message: &impl Serialize) -> Vec<u8> {
 }
 
 /// A batch of the schema that was announced for it, encoded and compressed.
-pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Encodings), ArrowError> {
+pub fn rows(batch: RecordBatch, schema: &SchemaRef) -> Result<(FlightData, Encodings), ipc::Error> {
     let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = batch.columns().to_vec();
     let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &count)?;
     let (batch, encodings) = encoding::encode(batch);
     let columns = batch.columns().iter().map(compact).collect();
     let batch = RecordBatch::try_new_with_options(batch.schema(), columns, &count)?;
-    let options =
-        IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
-    let mut dictionaries = DictionaryTracker::new(false);
-    let mut context = IpcWriteContext::default();
-    let (_, encoded) =
-        IpcDataGenerator::default().encode(&batch, &mut dictionaries, &options, &mut context)?;
-    Ok((encoded.into(), encodings))
+    // Columns of CSV have no dictionaries.
+    let (_, rows) = encode_batch(&batch)?;
+    Ok((flight(rows), encodings))
+}
+
+fn flight(IpcMessage { metadata, body }: IpcMessage) -> FlightData {
+    FlightData { data_header: metadata, data_body: body, ..FlightData::new() }
 }
 
 /// Texts are views into the file's own bytes, which all columns share: each would send all of them.
@@ -61,35 +54,9 @@ fn compact(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The rows of an answer's stream, which begins with their schema.
-#[derive(Default)]
-pub struct Decoder {
-    schema: Option<SchemaRef>,
-    dictionaries: HashMap<i64, ArrayRef>,
-}
-
-impl Decoder {
-    /// The rows of a message, if it has some.
-    pub fn decode(&mut self, data: &FlightData) -> Result<Option<RecordBatch>, ArrowError> {
-        if data.data_header.is_empty() {
-            return Ok(None);
-        }
-        let malformed = |what: &str| ArrowError::IpcError(what.to_string());
-        let message =
-            root_as_message(&data.data_header).map_err(|error| malformed(&error.to_string()))?;
-        if message.header_type() == MessageHeader::Schema {
-            self.schema = Some(Arc::new(Schema::try_from(data)?));
-            return Ok(None);
-        }
-        let schema = self.schema.as_ref().ok_or_else(|| malformed("rows before their schema"))?;
-        if let Some(dictionary) = message.header_as_dictionary_batch() {
-            let body = Buffer::from(data.data_body.clone());
-            let version = message.version();
-            read_dictionary(&body, dictionary, schema, &mut self.dictionaries, &version)?;
-            return Ok(None);
-        }
-        flight_data_to_arrow_batch(data, Arc::clone(schema), &self.dictionaries).map(Some)
-    }
+/// What Flight carries, as a message of an IPC stream.
+pub fn ipc_message(data: &FlightData) -> IpcMessage {
+    IpcMessage { metadata: data.data_header.clone(), body: data.data_body.clone() }
 }
 
 #[cfg(test)]
@@ -110,10 +77,10 @@ mod tests {
         let command = StreamCommand::Attach { session: caudal_core::SessionId("s".into()) };
         let (sent, encodings) = rows(batch, &schema).unwrap();
         let schema = encodings.schema(&schema).unwrap();
-        let mut decoder = Decoder::default();
-        assert!(decoder.decode(&table_command(&command, &schema)).unwrap().is_none());
-        assert!(decoder.decode(&metadata(&1)).unwrap().is_none());
-        let came = decoder.decode(&sent).unwrap().unwrap();
+        let mut decoder = ipc::Decoder::default();
+        assert!(decoder.decode(&ipc_message(&table_command(&command, &schema))).unwrap().is_none());
+        assert!(decoder.decode(&ipc_message(&metadata(&1))).unwrap().is_none());
+        let came = decoder.decode(&ipc_message(&sent)).unwrap().unwrap();
         (encoding::decode(came, &encodings).unwrap(), sent.data_body.len())
     }
 
@@ -136,12 +103,5 @@ mod tests {
         let (came, bytes) = there_and_back(batch.clone());
         assert_eq!(came, batch);
         assert!(bytes < 10_000, "{bytes}");
-    }
-
-    #[test]
-    fn rows_before_their_schema_are_refused() {
-        let batch = RecordBatch::new_empty(schema(&[("a", DataType::Int64)]));
-        let (sent, _) = rows(batch.clone(), &batch.schema()).unwrap();
-        assert!(Decoder::default().decode(&sent).is_err());
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use arrow_flight::Action;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use caudal_core::limits;
+use caudal_runtime::Backoff;
 use caudal_runtime::Level;
 use caudal_runtime::failpoint;
 use caudal_runtime::time::{Instant, now, since, sleep, sleep_until};
@@ -26,14 +27,8 @@ use super::settings::{Bearer, Settings};
 
 type Client = FlightServiceClient<InterceptedService<Wire, Bearer>>;
 
-/// The pause before a gateway that failed is tried again; it doubles up to the second of them.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// Far less than the grace period: when gateways are back, their clients are, before janitors take them for
-/// gone.
-const PAUSE_MAX: Duration = Duration::from_secs(1);
-
-/// Beside the rows of a message: its header and its metadata.
-const ENVELOPE_BYTES_MAX: usize = 1 << 20;
+/// Before a gateway that failed is tried again.
+const RETRY: Backoff = Backoff::new(limits::GATEWAY_RETRY_MS_MIN, limits::GATEWAY_RETRY_MS_MAX);
 
 pub struct Gateways {
     bearer: Bearer,
@@ -135,7 +130,7 @@ impl Gateways {
             if let Some(link) = &state.link {
                 return Ok(link.clone());
             }
-            let give_up_at = state.away_since + state.patience(self.away_max);
+            let give_up_at = state.away_since + state.timeout(self.away_max);
             let turn = state.whose_turn();
             sleep_until(state.gateways[turn].not_before.min(give_up_at)).await;
             if now() >= give_up_at && state.all_tried() {
@@ -158,7 +153,7 @@ impl Gateways {
             return Err(Error::Garbled { address, reason });
         }
         if refusal.is_superseded() {
-            sleep(PAUSE_MIN).await;
+            sleep(RETRY.pause(0)).await;
             return Ok(());
         }
         if !refusal.is_passing() {
@@ -225,7 +220,7 @@ async fn act(link: &Link, action: Action) -> Result<Vec<u8>, Status> {
 
 impl State {
     /// How long to look: the first gateway is more likely called by a wrong name than away.
-    fn patience(&self, away_max: Duration) -> Duration {
+    fn timeout(&self, away_max: Duration) -> Duration {
         match self.has_worked {
             true => away_max,
             false => away_max.min(Duration::from_secs(limits::GATEWAY_FIRST_SECONDS_MAX)),
@@ -249,7 +244,7 @@ impl State {
     fn failed(&mut self, index: usize, trouble: String, pause: Duration) {
         let gateway = &mut self.gateways[index];
         gateway.trouble = trouble;
-        gateway.not_before = now() + pause.max(back_off(gateway.failures));
+        gateway.not_before = now() + pause.max(RETRY.pause(gateway.failures));
         gateway.failures += 1;
         self.next = (index + 1) % self.gateways.len();
     }
@@ -259,12 +254,6 @@ impl State {
         tried.sort_by(|a, b| a.address.cmp(&b.address));
         Error::NoGateway { seconds: since(self.away_since).as_secs(), tried }
     }
-}
-
-/// Doubles with each failure; random, so that clients do not come back all at once.
-fn back_off(failures: u32) -> Duration {
-    let pause = PAUSE_MIN.saturating_mul(2_u32.saturating_pow(failures)).min(PAUSE_MAX);
-    pause.mul_f64(0.5 + fastrand::f64())
 }
 
 impl Gateway {
@@ -283,7 +272,9 @@ impl Gateway {
                 }
             };
             let client = FlightServiceClient::with_interceptor(wire, gateways.bearer.clone())
-                .max_decoding_message_size(limits::WIRE_BYTES_MAX + ENVELOPE_BYTES_MAX);
+                .max_decoding_message_size(
+                    limits::WIRE_BYTES_MAX + limits::ANSWER_ENVELOPE_BYTES_MAX,
+                );
             Ok(client)
         };
         let (address, works) = (self.address.clone(), Arc::default());
@@ -299,14 +290,6 @@ impl Gateway {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pauses_grow_to_a_bound_and_differ() {
-        let pause = |failures| back_off(failures).as_millis();
-        assert!((50..150).contains(&pause(0)));
-        assert!((500..1500).contains(&pause(60)));
-        assert!((0..20).map(|_| pause(3)).collect::<std::collections::HashSet<_>>().len() > 1);
-    }
 
     #[tokio::test]
     async fn nobody_is_given_up_before_all_have_been_tried() {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use caudal_core::limits;
 use caudal_runtime::time::{Instant, now, timeout_at};
 use tokio::sync::watch;
 
 use super::error::Error;
 
 /// What passes within this time is not worth a word.
-const SETTLED: Duration = Duration::from_secs(2);
+const SETTLED: Duration = Duration::from_millis(limits::WAITING_SETTLED_MS);
 
 pub struct Known(watch::Sender<Facts>);
 
@@ -67,7 +68,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use caudal_protocol::Failure;
+    use caudal_core::{Failure, codes};
 
     use super::*;
 
@@ -99,8 +100,7 @@ mod tests {
     async fn the_first_end_is_the_end() {
         let known = Known::default();
         for message in ["first", "second"] {
-            let code = "CDL-3002".to_string();
-            known.ends(Error::Failed(Failure { code, message: message.to_string() }));
+            known.ends(Error::Failed(Failure::new(codes::DATA, message)));
         }
         assert_eq!(known.waits_for_other_than(&[]).await.unwrap_err().to_string(), "first");
     }

@@ -22,11 +22,11 @@ use arrow::datatypes::SchemaRef;
 use arrow_flight::FlightData;
 use async_trait::async_trait;
 use caudal_core::{QueryId, SessionId, Source, TableId, limits};
-use caudal_protocol::TableFragment;
 use caudal_protocol::calls::{
-    self, EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
+    EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
     SessionsReply, StreamCommand, TableNeeds,
 };
+use caudal_protocol::{Failure, TableFragment};
 use caudal_runtime::time::timeout;
 use tokio::sync::mpsc;
 
@@ -42,19 +42,16 @@ pub use self::line::{Dial, Line};
 pub use self::refusal::Refusal;
 pub use self::settings::Settings;
 
-/// What a gateway adds to a fragment on its way: schema, numbers, names.
-const ENVELOPE_BYTES_MAX: usize = 64 << 10;
-
 /// What ending a session may take of the time of whoever is done with it.
-const CLOSE_MAX: Duration = Duration::from_secs(10);
-const CANCEL_MAX: Duration = Duration::from_secs(2);
+const CLOSE_MAX: Duration = Duration::from_millis(limits::CLOSE_MS_MAX);
+const CANCEL_MAX: Duration = Duration::from_millis(limits::CANCEL_MS_MAX);
 
 /// An open session.
 pub struct Remote {
     pub session: SessionId,
     pub tables: Vec<TableNeeds>,
     /// The columns of each query's answer, or why there will be none.
-    pub schemas: Vec<Result<SchemaRef, calls::Refusal>>,
+    pub schemas: Vec<Result<SchemaRef, Failure>>,
     sources: Vec<Vec<Source>>,
     gateways: Arc<Gateways>,
     known: Arc<Known>,
@@ -140,14 +137,14 @@ impl Remote {
     fn encode(&self, fragment: TableFragment) -> Result<FlightData, Error> {
         let TableFragment { table, number, batch, .. } = fragment;
         let TableNeeds { name, schema, .. } = &self.tables[table.index()];
-        let unfit = |error: arrow::error::ArrowError| {
+        let unfit = |error: caudal_protocol::ipc::Error| {
             let reason = error.to_string();
             Error::Unfit { table: name.clone(), number, reason }
         };
         let (encoded, encodings) = flight::rows(batch, schema).map_err(unfit)?;
         let metadata = serde_json::to_vec(&PutBatch { number, encodings }).expect("plain data");
         let bytes = encoded.data_header.len() + encoded.data_body.len() + metadata.len();
-        let bytes_max = limits::WIRE_BYTES_MAX - ENVELOPE_BYTES_MAX;
+        let bytes_max = limits::WIRE_BYTES_MAX - limits::FRAGMENT_ENVELOPE_BYTES_MAX;
         if bytes > bytes_max {
             let table = name.clone();
             return Err(Error::FragmentTooLarge { table, number, bytes, bytes_max });
@@ -189,7 +186,7 @@ impl Service for Remote {
         &self.sources
     }
 
-    fn refusal(&self, query: QueryId) -> Option<&calls::Refusal> {
+    fn refusal(&self, query: QueryId) -> Option<&Failure> {
         self.schemas[query.index()].as_ref().err()
     }
 

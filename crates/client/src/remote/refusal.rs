@@ -16,7 +16,7 @@ use tonic::{Code, Status};
 pub struct Refusal {
     pub status: Code,
     /// Of whoever speaks Caudal; none where something else on the way did not let us through.
-    pub code: Option<String>,
+    pub code: Option<caudal_core::Code>,
     pub message: String,
     /// The place in a query's text, drawn.
     pub excerpt: Option<String>,
@@ -52,14 +52,6 @@ impl Refusal {
     pub fn is_garbled(&self) -> bool {
         self.status == Code::DataLoss && self.code.is_none()
     }
-
-    /// Whether it is about who may use the cluster, and how much of it.
-    pub fn is_of_access(&self) -> bool {
-        matches!(
-            self.status,
-            Code::Unauthenticated | Code::PermissionDenied | Code::ResourceExhausted
-        ) || self.code.is_none()
-    }
 }
 
 impl fmt::Display for Refusal {
@@ -81,7 +73,7 @@ impl From<Status> for Refusal {
         let retry_after = header(RETRY_MS_HEADER).and_then(|ms| ms.parse().ok());
         Self {
             status: status.code(),
-            code: header(CODE_HEADER),
+            code: header(CODE_HEADER).and_then(|code| code.parse().ok()),
             message: status.source().map_or_else(|| status.message().to_string(), root_cause),
             excerpt: text(EXCERPT_HEADER),
             hint: text(HINT_HEADER),
@@ -106,6 +98,7 @@ pub fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::codes;
     use tonic::metadata::MetadataMap;
 
     use super::*;
@@ -121,18 +114,20 @@ mod tests {
     #[test]
     fn code_hint_and_pause_come_from_the_headers() {
         let hint = BASE64_STANDARD.encode("¿otra vez?");
-        let headers = [(CODE_HEADER, "CDL-8004"), (HINT_HEADER, &hint), (RETRY_MS_HEADER, "250")];
+        let code = codes::BAD_REQUEST.to_string();
+        let headers = [(CODE_HEADER, &*code), (HINT_HEADER, &hint), (RETRY_MS_HEADER, "250")];
         let refusal = said(Code::ResourceExhausted, &headers);
-        assert_eq!(refusal.code.as_deref(), Some("CDL-8004"));
+        assert_eq!(refusal.code, Some(codes::BAD_REQUEST));
         assert_eq!(refusal.hint.as_deref(), Some("¿otra vez?"));
         assert_eq!(refusal.retry_after, Some(Duration::from_millis(250)));
         assert_eq!(refusal.to_string(), "no");
-        assert!(!refusal.is_passing() && refusal.is_of_access());
+        assert!(!refusal.is_passing());
     }
 
     #[test]
     fn a_gateway_decides_whether_trying_elsewhere_helps() {
-        let ours = [(CODE_HEADER, "CDL-8001")];
+        let code = codes::UNKNOWN_TOKEN.to_string();
+        let ours = [(CODE_HEADER, &*code)];
         assert!(said(Code::Unavailable, &ours).is_passing());
         assert!(said(Code::Unavailable, &[]).is_passing());
         assert!(said(Code::Unknown, &[]).is_passing());

@@ -31,13 +31,9 @@ const PORT_DEFAULT: u16 = 7070;
 
 const PEM_MARK: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-const CONNECT_MAX: Duration = Duration::from_secs(5);
+const CONNECT_MAX: Duration = Duration::from_millis(limits::GATEWAY_CONNECT_MS_MAX);
 
 const KEEPALIVE: Duration = Duration::from_millis(limits::KEEPALIVE_MS);
-
-/// What a gateway may send ahead of what is read: enough for a fast line, little memory.
-const STREAM_WINDOW_BYTES: u32 = 4 << 20;
-const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
 
 impl Settings {
     pub fn new(gateways: Vec<String>) -> Self {
@@ -71,8 +67,8 @@ impl Settings {
             .http2_keep_alive_interval(KEEPALIVE)
             .keep_alive_timeout(KEEPALIVE)
             .keep_alive_while_idle(true)
-            .initial_stream_window_size(STREAM_WINDOW_BYTES)
-            .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+            .initial_stream_window_size(limits::CLIENT_STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(limits::CLIENT_CONNECTION_WINDOW_BYTES);
         if !is_tls {
             return Ok(endpoint);
         }
@@ -105,7 +101,7 @@ impl Interceptor for Bearer {
 
 #[cfg(test)]
 mod tests {
-    use caudal_core::Coded;
+    use caudal_core::{Coded, codes};
 
     use super::*;
 
@@ -128,13 +124,13 @@ mod tests {
     #[test]
     fn what_is_no_address_is_named() {
         let error = uri("ftp://a:1", None).unwrap_err();
-        assert_eq!(error.code(), "CDL-9003");
+        assert_eq!(error.code(), codes::BAD_ADDRESS);
         assert_eq!(
             error.to_string(),
             "\"ftp://a:1\" is not the address of a gateway: unknown scheme ftp"
         );
-        assert_eq!(uri("", None).unwrap_err().code(), "CDL-9003");
-        assert_eq!(uri("a b", None).unwrap_err().code(), "CDL-9003");
+        assert_eq!(uri("", None).unwrap_err().code(), codes::BAD_ADDRESS);
+        assert_eq!(uri("a b", None).unwrap_err().code(), codes::BAD_ADDRESS);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_client::Remote;
+use caudal_core::codes;
 use caudal_protocol::Failure;
 use caudal_protocol::calls::{ResultWhat, Status as SessionStatus};
 
@@ -15,7 +16,7 @@ use crate::run::{
 };
 
 fn failure(message: &str) -> Failure {
-    Failure { code: "CDL-3002".to_string(), message: message.to_string() }
+    Failure::new(codes::DATA, message)
 }
 
 #[tokio::test]

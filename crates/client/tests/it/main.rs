@@ -2,7 +2,6 @@
 //! they are told to.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
-#![allow(clippy::disallowed_methods, reason = "no simulation runs tests")]
 
 mod answers;
 mod cluster;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use caudal_client::Remote;
 use caudal_client::remote::{self, Settings};
-use caudal_client::{Error, Remote};
-use caudal_core::{Coded, SessionId};
+use caudal_core::error::Kind;
+use caudal_core::{Coded, SessionId, codes};
 use caudal_protocol::calls::{HINT_HEADER, RETRY_MS_HEADER};
 use tonic::Code;
 
@@ -63,7 +64,7 @@ async fn nobody_there_is_told_with_all_that_were_tried() {
             addresses[0], addresses[1]
         )
     );
-    assert!(error.is_of_connection());
+    assert_eq!(error.code().kind(), Kind::Connection);
 }
 
 #[tokio::test]
@@ -86,8 +87,8 @@ async fn the_token_is_shown_with_every_call() {
     let gateways = [Gateway::start(&cluster, Faults::default())];
     let without = settings(&gateways);
     let error = run(&cluster, &without).await.unwrap_err();
-    assert_eq!((error.code(), error.to_string().as_str()), ("CDL-8001", "who are you?"));
-    assert!(matches!(error, Error::Remote(error) if error.is_of_connection()));
+    assert_eq!((error.code(), error.to_string().as_str()), (codes::UNKNOWN_TOKEN, "who are you?"));
+    assert_eq!(error.code().kind(), Kind::Connection);
     let with = Settings { token: Some("secret".to_string()), ..without };
     assert_eq!(run(&cluster, &with).await.unwrap().rows, [simple_answer(2)]);
 }

@@ -42,10 +42,7 @@ pub fn request(cluster: &Cluster) -> OpenRequest {
     let queries = cluster.state().queries.len();
     OpenRequest {
         nonce: remote::nonce(),
-        tables: vec![TableEntry {
-            name: "t".to_string(),
-            schema: schema::encode(&schema).unwrap(),
-        }],
+        tables: vec![TableEntry { name: "t".to_string(), schema: schema::encode(&schema) }],
         queries: (0..queries)
             .map(|query| QuerySpec {
                 name: format!("q{query}"),

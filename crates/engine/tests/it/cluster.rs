@@ -259,7 +259,7 @@ impl Cluster {
             );
             self.done[shard].insert(stage);
             if let Err(error) = ran {
-                let failure = Failure::from(&error);
+                let failure = Failure::of(&error);
                 for query in &self.engine.plan.stage(stage).queries {
                     self.client.failures.entry(*query).or_insert(failure.clone());
                 }

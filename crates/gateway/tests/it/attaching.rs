@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use caudal_core::SessionId;
+use caudal_core::{SessionId, codes};
 use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
 use caudal_protocol::{Failure, Objects, Queues};
@@ -76,7 +76,7 @@ async fn a_failure_that_a_worker_wrote_down_reaches_the_client() {
     let objects = Objects { session: session.clone() };
     let manifest = cluster.store.get(&objects.manifest()).await.unwrap().unwrap();
     let manifest: Manifest = serde_json::from_slice(&manifest).unwrap();
-    let failure = Failure { code: "CDL-5006".into(), message: "fragment t0/3 kills".into() };
+    let failure = Failure::new(codes::RECORD_UNREADABLE, "fragment t0/3 kills");
     let tombstone = Tombstone::of(&manifest, Some(failure.clone()), 0);
     let body = serde_json::to_vec(&tombstone).unwrap();
     cluster.store.create(&objects.tombstone(), body.into()).await.unwrap();

@@ -2,7 +2,6 @@
 //! queues and take from them what one would.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
-#![allow(clippy::disallowed_methods, reason = "no simulation runs tests")]
 
 mod access;
 mod attaching;

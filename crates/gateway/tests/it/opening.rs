@@ -114,7 +114,7 @@ async fn nothing_is_opened_where_every_query_is_refused() {
     request.queries[1].sql = "SELECT".to_string();
     let reply = client.open(&request).await.unwrap();
     let codes: Vec<_> =
-        reply.queries.iter().map(|query| query.refused.as_ref().unwrap().code.as_str()).collect();
+        reply.queries.iter().map(|query| query.refused.as_ref().unwrap().code).collect();
     assert_eq!(codes, ["CDL-2003", "CDL-2001"], "each is told");
     assert!(reply.tables.iter().all(|table| !table.needed));
     assert!(cluster.leftovers().await.is_empty(), "nothing was taken for it");

@@ -2,7 +2,7 @@
 
 use arrow::array::RecordBatch;
 use arrow_flight::decode::FlightRecordBatchStream;
-use caudal_core::{Attempt, FragmentId, Part, QueryId, SessionId, Source, StageId, TableId};
+use caudal_core::{Attempt, FragmentId, Part, QueryId, SessionId, Source, StageId, TableId, codes};
 use caudal_protocol::calls::{ResultAck, ResultWhat, StreamCommand};
 use caudal_protocol::{Failure, FragmentPart, Message, Queues, Section};
 use futures::{StreamExt, TryStreamExt};
@@ -42,7 +42,7 @@ async fn every_kind_of_message_reaches_the_client() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
     let queue = Queues { session: session.clone() }.result(QueryId(0));
-    let failure = Failure { code: "CDL-3002".into(), message: "no".into() };
+    let failure = Failure::new(codes::DATA, "no");
     let source = Source::Table(TableId(0));
     cluster.send(&queue, part(0, vec![numbers([2, 3]), numbers([4])])).await;
     cluster.send(&queue, part(1, vec![])).await;

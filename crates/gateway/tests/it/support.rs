@@ -285,7 +285,7 @@ pub fn numbers_request(nonce: u128) -> OpenRequest {
         sql: sql.to_string(),
         params: vec![],
     };
-    let schema = schema::encode(&columns).unwrap();
+    let schema = schema::encode(&columns);
     OpenRequest {
         nonce: format!("{nonce:032x}"),
         tables: vec![

@@ -9,17 +9,16 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use caudal_core::limits;
+use caudal_core::limits::KILL_MS;
 use serde::Deserialize;
 
 use crate::Process;
 use crate::launch::{Decision, Host, Outcome, decide, does_not_die};
-use crate::limits::KILL_MS;
 
-const ANSWER_BYTES_MAX: u64 = 1 << 20;
-const LOOK: Duration = Duration::from_millis(50);
-/// A process and its container are started one after the other; clocks tick in hundredths.
-const SAME_LIFE_MS: u64 = 1000;
-const TICK_MS: u64 = 10;
+const LOOK: Duration = Duration::from_millis(limits::DOCKER_LOOK_MS);
+/// Clocks of processes tick in hundredths of a second.
+const MS_PER_TICK: u64 = 10;
 
 /// Under the node's lock, as `process::launch`.
 pub fn launch(container: &str, socket: &Path, dead: Option<Process>) -> io::Result<Outcome> {
@@ -62,8 +61,9 @@ impl State {
             (true, true) => Host::Frozen(unknown),
             (true, false) => {
                 let is_of_this_incarnation = |dead: &Process| {
-                    let born_ms = machine_started_ms + dead.started * TICK_MS;
-                    unix_ms(&self.started_at).is_some_and(|at_ms| born_ms + SAME_LIFE_MS >= at_ms)
+                    let born_ms = machine_started_ms + dead.started * MS_PER_TICK;
+                    unix_ms(&self.started_at)
+                        .is_some_and(|at_ms| born_ms + limits::DOCKER_START_MS >= at_ms)
                 };
                 Host::Running(dead.filter(is_of_this_incarnation).unwrap_or(unknown))
             }
@@ -115,7 +115,7 @@ impl Engine<'_> {
         let container = self.container;
         write!(stream, "{method} /containers/{container}/{what} HTTP/1.0\r\nHost: docker\r\n\r\n")?;
         let mut answer = vec![];
-        stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+        stream.take(limits::DOCKER_ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
         parse(&answer).ok_or_else(|| io::Error::other("not an answer of a Docker Engine"))
     }
 

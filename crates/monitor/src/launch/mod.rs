@@ -7,11 +7,11 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
+use caudal_core::limits::{KILL_MS, LAUNCH_MS};
 use serde::{Deserialize, Serialize};
 
 use crate::Process;
 use crate::folder::Folder;
-use crate::limits::{KILL_MS, LAUNCH_MS};
 use crate::members::{Launch, Member};
 
 /// The state of a node's process, as its host says.

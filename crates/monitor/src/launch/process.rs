@@ -4,11 +4,11 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
+use caudal_core::limits::KILL_MS;
 use rustix::process::Signal;
 
 use crate::folder::{Folder, Launched};
 use crate::launch::{Decision, Host, Outcome, decide, does_not_die};
-use crate::limits::KILL_MS;
 use crate::{Process, failpoint};
 
 /// Under the node's lock.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use caudal_monitor::limits::{MISSES_MAX, PING_MS};
+use caudal_core::limits::{MISSES_MAX, PING_MS};
 use caudal_monitor::{NodeId, Process};
 
 use crate::network::Launch;

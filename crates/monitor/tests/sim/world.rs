@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use caudal_core::limits::MONITOR_TICK_MS;
 use caudal_monitor::detect::Pong;
 use caudal_monitor::launch::{Decision, Host, Outcome, decide};
-use caudal_monitor::limits::TICK_MS;
 use caudal_monitor::state::{Action, Event, Message, MonitorState, Peer};
 use caudal_monitor::{NodeId, Process};
 use fastrand::Rng;
@@ -186,10 +186,10 @@ impl World {
         self.tell(node, Event::Tick);
         let late_ms = match self.links.network.stalls {
             true if self.rng.u32(..100) == 0 => self.rng.u64(..2500),
-            true => self.rng.u64(..TICK_MS),
+            true => self.rng.u64(..MONITOR_TICK_MS),
             false => 0,
         };
-        self.queue.push(self.now_ms + TICK_MS + late_ms, due);
+        self.queue.push(self.now_ms + MONITOR_TICK_MS + late_ms, due);
     }
 
     fn arrives(&mut self, to: NodeId, packet: Packet) {

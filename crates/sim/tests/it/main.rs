@@ -15,7 +15,7 @@ const SEEDS: u64 = 200;
 
 /// Seeds that found something, for as long as what they are about stays the same: a change of the
 /// simulation makes other schedules of them. What each found has a test of its own besides, in its crate:
-/// `patience` (8, 21, 152), `retry_markers` (87), `gateways` (4), `trouble` (441).
+/// `timeouts` (8, 21, 152), `retry_markers` (87), `gateways` (4), `trouble` (441).
 const FOUND: [u64; 6] = [8, 21, 87, 152, 441, 4];
 
 fn jobs() -> usize {

@@ -27,14 +27,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use caudal_core::limits;
 use caudal_runtime::failpoint;
 
 use self::part::Part;
 use self::settled::Settled;
 use crate::store::{Created, Store, StoreError, check_name};
-
-/// Tries of a write whose folder or part was removed under it.
-const WRITE_TRIES_MAX: usize = 100;
 
 pub struct Directory {
     root: Arc<Root>,
@@ -163,7 +161,7 @@ impl Root {
         give_name: impl Fn(&Path, &Path) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut part = Part::write(&self.parts, body)?;
-        for _ in 0..WRITE_TRIES_MAX {
+        for _ in 0..limits::STORE_WRITE_TRIES_MAX {
             let named =
                 self.settled.make(folder_of(path)).and_then(|()| give_name(&part.path, path));
             match named {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use bytes::Bytes;
-use caudal_core::Coded;
+use caudal_core::{Coded, codes};
 use caudal_store::{Created, Directory, Store, StoreError};
 
 use caudal_testing::skip_on_this_machine;
@@ -46,7 +46,7 @@ async fn a_full_disk_is_a_coded_failure_and_can_be_cleared() {
         assert!(written.len() < 10, "the disk does not fill");
     };
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
-    assert_eq!((error.code(), error.is_retryable()), ("CDL-7001", false));
+    assert_eq!((error.code(), error.is_retryable()), (codes::STORE_FULL, false));
     assert!(matches!(store.put("sessions/x/00", body()).await, Err(StoreError::Full { .. })));
 
     assert_eq!(store.list("sessions").await.unwrap(), written, "nothing half-written");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::Coded;
+use caudal_core::{Coded, codes};
 use caudal_store::{Error, Loader, Record, Size, Store};
 
 use crate::faulty_store::{Fault, FaultyStore};
@@ -56,7 +56,7 @@ async fn the_second_owner_fences_the_first() {
     for fenced in [zombie.append(20).await, zombie.snapshot().await] {
         let error = fenced.unwrap_err();
         assert!(matches!(error, Error::Fenced { number: 1, .. }), "{error}");
-        assert_eq!((error.code(), error.is_retryable()), ("CDL-7005", true));
+        assert_eq!((error.code(), error.is_retryable()), (codes::FENCED, true));
     }
     assert_eq!(map.objects(), objects, "the zombie has written nothing");
 
@@ -109,7 +109,7 @@ async fn a_loader_that_was_overtaken_by_compaction_begins_again() {
         }
     };
     assert!(matches!(error, Error::Compacted { .. }), "{error}");
-    assert_eq!((error.code(), error.is_retryable()), ("CDL-7006", true));
+    assert_eq!((error.code(), error.is_retryable()), (codes::COMPACTED, true));
     assert_eq!(Tally::load(map).await.unwrap().numbers, owner.numbers);
 }
 
@@ -127,7 +127,7 @@ async fn a_journal_keeps_within_its_bytes() {
 
     let error = journal.append(body()).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { bytes_max: 1000, .. }), "{error}");
-    assert_eq!((error.code(), error.is_retryable()), ("CDL-7007", false));
+    assert_eq!((error.code(), error.is_retryable()), (codes::JOURNAL_TOO_LARGE, false));
     assert_eq!(map.objects(), objects, "nothing was written");
 
     journal.snapshot(body()).await.unwrap();
@@ -191,5 +191,5 @@ async fn a_session_removed_under_a_loader_is_told() {
     map.delete_folder("sessions/test").await.unwrap();
     let error = loader.next().await.unwrap_err();
     assert!(matches!(error, Error::Gone { .. }), "{error}");
-    assert_eq!((error.code(), error.is_retryable()), ("CDL-7009", false));
+    assert_eq!((error.code(), error.is_retryable()), (codes::OBJECT_GONE, false));
 }

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
+use caudal_core::limits;
 use csv::StringRecord;
-
-const SAMPLE_ROWS: usize = 5;
-const SHOWN_CHARS_MAX: usize = 60;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
@@ -52,8 +50,8 @@ impl CellDifference {
         // Long texts often begin alike: show them from shortly before where they part.
         let alike = expected.chars().zip(actual.chars()).take_while(|(a, b)| a == b).count();
         let skipped = match expected.chars().count().max(actual.chars().count()) {
-            length if length <= SHOWN_CHARS_MAX => 0,
-            _ => alike.saturating_sub(SHOWN_CHARS_MAX / 3),
+            length if length <= limits::DIFFERENCE_CHARS_MAX => 0,
+            _ => alike.saturating_sub(limits::DIFFERENCE_CHARS_MAX / 3),
         };
         Self {
             column: column.to_string(),
@@ -69,7 +67,10 @@ impl Sample {
             let cells = columns.iter().map(|column| shown(&row[*column], 0));
             cells.collect::<Vec<_>>().join(", ")
         };
-        Self { count: rows.len(), rows: rows.iter().take(SAMPLE_ROWS).map(show).collect() }
+        Self {
+            count: rows.len(),
+            rows: rows.iter().take(limits::DIFFERENCE_ROWS_MAX).map(show).collect(),
+        }
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, label: &str) -> fmt::Result {
@@ -89,7 +90,7 @@ fn shown(text: &str, skipped: usize) -> String {
     }
     let mut rest = text.chars().skip(skipped);
     let mut shown: String = if skipped > 0 { "..." } else { "" }.to_string();
-    shown.extend(rest.by_ref().take(SHOWN_CHARS_MAX));
+    shown.extend(rest.by_ref().take(limits::DIFFERENCE_CHARS_MAX));
     if rest.next().is_some() {
         shown.push_str("...");
     }
@@ -150,6 +151,6 @@ mod tests {
         let cell = CellDifference::new("text", &a, &b);
         assert!(cell.expected.starts_with("...xxx") && cell.expected.ends_with("xxxleft"));
         assert!(cell.actual.ends_with("xxxright"));
-        assert!(cell.expected.chars().count() <= SHOWN_CHARS_MAX + 6);
+        assert!(cell.expected.chars().count() <= limits::DIFFERENCE_CHARS_MAX + 6);
     }
 }

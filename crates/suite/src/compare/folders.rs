@@ -78,6 +78,8 @@ impl fmt::Display for Outcome {
 
 #[cfg(test)]
 mod tests {
+    use caudal_core::{Coded, codes};
+
     use super::*;
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -111,15 +113,15 @@ mod tests {
     fn comparing_with_nothing_is_an_error() {
         let (results, expected) = (folder(&[("q1.csv", "a\n")]), folder(&[]));
         let compared = compare_dirs(results.path(), expected.path(), Order::Any);
-        assert_eq!(compared.unwrap_err().code(), "CDL-1117");
+        assert_eq!(compared.unwrap_err().code(), codes::NOTHING_EXPECTED);
         let nowhere = compare_dirs(Path::new("/nowhere"), expected.path(), Order::Any);
-        assert_eq!(nowhere.unwrap_err().code(), "CDL-1115");
+        assert_eq!(nowhere.unwrap_err().code(), codes::RESULTS_UNREADABLE);
     }
 
     #[test]
     fn what_is_not_csv_is_an_error() {
         let (results, expected) = (folder(&[("q1.csv", "a,b\n1\n")]), folder(&[("q1.csv", "a\n")]));
         let compared = compare_dirs(results.path(), expected.path(), Order::Any);
-        assert_eq!(compared.unwrap_err().code(), "CDL-1116");
+        assert_eq!(compared.unwrap_err().code(), codes::RESULT_NOT_CSV);
     }
 }

@@ -12,6 +12,8 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
+use caudal_core::{Code, Coded, codes};
+
 pub use difference::{CellDifference, Difference, Sample};
 pub use folders::{Report, compare_dirs};
 use table::Table;
@@ -59,26 +61,24 @@ fn compare(actual: &Table, expected: &Table, order: Order) -> Result<usize, Box<
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("cannot read {path}", path = path.display())]
+    #[error("cannot read {path}: {source}", path = path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },
-    #[error("{path} is not a CSV result", path = path.display())]
+    #[error("{path} is not a CSV result: {source}", path = path.display())]
     NotCsv { path: PathBuf, source: csv::Error },
     #[error("no expected results in {folder}", folder = folder.display())]
     NothingExpected { folder: PathBuf },
 }
 
-impl Error {
-    /// The code under which the error is documented.
-    pub fn code(&self) -> &'static str {
+impl Coded for Error {
+    fn code(&self) -> Code {
         match self {
-            Self::Unreadable { .. } => "CDL-1115",
-            Self::NotCsv { .. } => "CDL-1116",
-            Self::NothingExpected { .. } => "CDL-1117",
+            Self::Unreadable { .. } => codes::RESULTS_UNREADABLE,
+            Self::NotCsv { .. } => codes::RESULT_NOT_CSV,
+            Self::NothingExpected { .. } => codes::NOTHING_EXPECTED,
         }
     }
 
-    /// What to do about it, where that can be said.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NothingExpected { .. } => {
                 Some("expected results are one .csv file per query, named after it".to_string())

@@ -2,17 +2,12 @@
 
 use std::collections::HashMap;
 
+use caudal_core::limits;
 use csv::StringRecord;
 
 use super::cell::Cell;
 use super::difference::{CellDifference, Difference, Sample};
 use super::table::Table;
-
-/// Rows left over after filing are tried pair by pair while there are no more pairs than this.
-const LEFTOVER_PAIRS_MAX: usize = 1_000_000;
-
-/// How many unexpected rows are looked through for the one most like a missing row.
-const RESEMBLANCE_CANDIDATES_MAX: usize = 1_000;
 
 pub(super) fn in_order(
     actual: &Table,
@@ -61,7 +56,7 @@ pub(super) fn as_multisets(
     missing.sort_unstable();
     let mut missing: Vec<&StringRecord> = missing.iter().map(|i| &expected.rows[*i]).collect();
 
-    if missing.len().saturating_mul(unexpected.len()) <= LEFTOVER_PAIRS_MAX {
+    if missing.len().saturating_mul(unexpected.len()) <= limits::DIFFERENCE_PAIRS_MAX {
         missing.retain(|theirs| {
             let at = unexpected.iter().position(|ours| same_rows(ours, theirs, columns));
             at.map(|at| unexpected.remove(at)).is_none()
@@ -116,7 +111,7 @@ fn nearest_difference(
         let pairs = columns.iter().zip(theirs.iter());
         pairs.filter(|(column, theirs)| Cell::new(&ours[**column]).same(Cell::new(theirs))).count()
     };
-    let candidates = unexpected.iter().take(RESEMBLANCE_CANDIDATES_MAX);
+    let candidates = unexpected.iter().take(limits::DIFFERENCE_CANDIDATES_MAX);
     let nearest = candidates.max_by_key(equal_cells).filter(|ours| equal_cells(ours) > 0)?;
     first_difference(nearest, theirs, columns, names)
 }

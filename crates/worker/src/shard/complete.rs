@@ -19,13 +19,10 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::durable::Durable;
-use crate::output::{Sender, split};
+use crate::output::{Sender, split, split_answer};
 use crate::record::EarlyAnswer;
 use crate::shard::owner::OutputEvent;
 use crate::{Error, Worker};
-
-/// Fragments of output made ahead of their publishing.
-const OUTPUT_AHEAD: usize = 2;
 
 /// Before each message of a committed output: where it goes.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +44,7 @@ pub async fn run_and_publish(
         }
     };
     if let Err(error) = ran {
-        let failure = Failure::from(&error);
+        let failure = Failure::of(&error);
         for query in worker.engine.plan.stage(stage).queries.clone() {
             worker.fail(query, failure.clone()).await?;
         }
@@ -87,7 +84,7 @@ async fn run(
     mut to: To<'_>,
 ) -> Result<Result<(), caudal_engine::Error>, Error> {
     let stage = completion.stage;
-    let (sender, mut receiver) = mpsc::channel(OUTPUT_AHEAD);
+    let (sender, mut receiver) = mpsc::channel(limits::OUTPUT_AHEAD_FRAGMENTS);
     let engine = Arc::clone(&worker.engine);
     let running =
         caudal_runtime::task::spawn(async move { engine.complete(completion, sender).await });
@@ -96,7 +93,10 @@ async fn run(
         let queue = queue_of(worker, destination);
         let id = FragmentId { source: Source::Shard { stage, shard }, number };
         let sender = Sender { worker, id, attempt, end };
-        let parts = split(vec![Section { stage, batches }]);
+        let parts = match destination {
+            Destination::Client(_) => split_answer(stage, batches),
+            Destination::Shard(_) => split(vec![Section { stage, batches }]),
+        };
         match &mut to {
             To::Broker => sender.send(&queue, parts).await?,
             To::Journal(writer) => {
@@ -131,7 +131,7 @@ pub async fn publish(
             worker.broker.send_encoded(&queue, message).await?;
             Ok::<_, Error>(())
         })
-        .buffer_unordered(limits::OUTPUTS_IN_FLIGHT)
+        .buffer_unordered(limits::OUTPUT_MESSAGES_IN_FLIGHT)
         .try_collect::<()>()
         .await?;
     Ok(OutputEvent::Stage(stage))
@@ -149,7 +149,7 @@ pub async fn publish_early(
     };
     let id = FragmentId { source: Source::Shard { stage, shard }, number };
     let sender = Sender { worker: &worker, id, attempt: worker.new_attempt(), end: None };
-    let parts = split(vec![Section { stage, batches }]);
+    let parts = split_answer(stage, batches);
     sender.send(&worker.queues.result(query), parts).await?;
     Ok(OutputEvent::Other)
 }

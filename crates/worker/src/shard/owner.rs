@@ -235,7 +235,7 @@ impl Owner {
     /// Early answers. They go into the record before they go out.
     async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
         match self.shard.early_answers().await {
-            Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await,
+            Err((stage, error)) => self.fail(stage, &Failure::of(&error)).await,
             Ok(answers) => {
                 let early = answers.into_iter().map(|(stage, answer)| EarlyAnswer {
                     stage,
@@ -263,7 +263,7 @@ impl Owner {
                     let running = complete::run_and_publish(worker, shard, completion);
                     task::spawn_on(&mut self.outputs, running);
                 }
-                Err((stage, error)) => self.fail(stage, &Failure::from(&error)).await?,
+                Err((stage, error)) => self.fail(stage, &Failure::of(&error)).await?,
             }
         }
         Ok(())
@@ -298,7 +298,7 @@ impl Owner {
 
     async fn tell_failures(&mut self) -> Result<(), Error> {
         for (stage, error) in self.shard.take_failures() {
-            self.fail(stage, &Failure::from(&error)).await?;
+            self.fail(stage, &Failure::of(&error)).await?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use caudal_core::{Coded, limits};
+use caudal_core::{Coded, Failure, limits};
 use caudal_protocol::calls::{CODE_HEADER, EXCERPT_HEADER, HINT_HEADER, RETRY_MS_HEADER};
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
@@ -11,33 +11,28 @@ use crate::Error;
 
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
+        let Failure { code, message, hint, excerpt } = told(&error);
         let mut headers = MetadataMap::new();
-        insert(&mut headers, CODE_HEADER, told_code(&error).to_string());
-        if let Some(hint) = error.hint() {
+        insert(&mut headers, CODE_HEADER, code.to_string());
+        if let Some(hint) = hint {
             insert(&mut headers, HINT_HEADER, BASE64_STANDARD.encode(shortened(hint)));
         }
-        if let Some(excerpt) = excerpt(&error) {
+        // A line too long for a header is left out: a caret has no place in half a line.
+        if let Some(excerpt) = excerpt.filter(|text| text.len() <= limits::ERROR_TEXT_BYTES_MAX) {
             insert(&mut headers, EXCERPT_HEADER, BASE64_STANDARD.encode(excerpt));
         }
         if error.is_retryable() {
             insert(&mut headers, RETRY_MS_HEADER, limits::SESSIONS_RETRY_MS.to_string());
         }
-        Status::with_metadata(grpc_code(&error), shortened(told_message(&error)), headers)
+        Status::with_metadata(grpc_code(&error), shortened(message), headers)
     }
 }
 
 /// A session's failure is told as what it is, not as our error that there is one.
-fn told_code(error: &Error) -> &str {
+fn told(error: &Error) -> Failure {
     match error {
-        Error::Over { failure: Some(failure), .. } => &failure.code,
-        error => error.code(),
-    }
-}
-
-fn told_message(error: &Error) -> String {
-    match error {
-        Error::Over { failure: Some(failure), .. } => failure.message.clone(),
-        error => error.to_string(),
+        Error::Over { failure: Some(failure), .. } => failure.clone(),
+        error => Failure::of(error),
     }
 }
 
@@ -58,14 +53,6 @@ fn grpc_code(error: &Error) -> Code {
     }
 }
 
-/// The place in a query's text. A line too long for a header is left out: a caret has no place in half
-/// a line.
-fn excerpt(error: &Error) -> Option<String> {
-    let Error::Planner(error) = error else { return None };
-    let excerpt = error.place()?.excerpt();
-    (excerpt.len() <= limits::ERROR_TEXT_BYTES_MAX).then_some(excerpt)
-}
-
 /// Clients take headers of a few kilobytes.
 fn shortened(mut text: String) -> String {
     if text.len() > limits::ERROR_TEXT_BYTES_MAX {
@@ -82,8 +69,7 @@ fn insert(headers: &mut MetadataMap, name: &'static str, value: String) {
 
 #[cfg(test)]
 mod tests {
-    use caudal_core::SessionId;
-    use caudal_protocol::Failure;
+    use caudal_core::{SessionId, codes};
 
     use super::*;
 
@@ -95,7 +81,7 @@ mod tests {
     fn a_refusal_says_what_to_do_and_when() {
         let status = Status::from(Error::TooManySessions { sessions_max: 8 });
         assert_eq!(status.code(), Code::ResourceExhausted);
-        assert_eq!(header(&status, CODE_HEADER).unwrap(), "CDL-8003");
+        assert_eq!(header(&status, CODE_HEADER).unwrap(), codes::TOO_MANY_SESSIONS.to_string());
         assert_eq!(header(&status, RETRY_MS_HEADER).unwrap(), "2000");
         let hint = BASE64_STANDARD.decode(header(&status, HINT_HEADER).unwrap()).unwrap();
         assert!(String::from_utf8(hint).unwrap().starts_with("try again"));
@@ -103,10 +89,10 @@ mod tests {
 
     #[test]
     fn a_session_that_failed_is_told_by_its_failure() {
-        let failure = Failure { code: "CDL-3002".into(), message: "division by zero".into() };
+        let failure = Failure::new(codes::DATA, "division by zero");
         let session = SessionId("s".into());
         let status = Status::from(Error::Over { session, failure: Some(failure) });
-        assert_eq!(header(&status, CODE_HEADER).unwrap(), "CDL-3002");
+        assert_eq!(header(&status, CODE_HEADER).unwrap(), codes::DATA.to_string());
         assert_eq!(status.message(), "division by zero");
         assert!(header(&status, RETRY_MS_HEADER).is_none());
     }

@@ -1,0 +1,49 @@
+//! What is read of files, and what is told of rows that do not fit.
+
+use super::Met::{Code, Effect};
+use super::limit::limits;
+use crate::error::codes;
+
+limits! { FILES = "Files";
+    /// Bytes of CSV in one fragment: big enough that a run's fixed cost vanishes, small enough that a
+    /// few of them per core fit into memory and caches.
+    FRAGMENT_CSV_BYTES: usize = 4 << 20 => Effect("a file has more fragments");
+
+    /// Bytes of CSV in one fragment on a cluster: what is lost and sent again is less, and several of
+    /// them in each queue are little memory.
+    CLUSTER_FRAGMENT_CSV_BYTES: usize = 2 << 20 => Effect("a file has more fragments");
+
+    /// The longest record a CSV file may hold: nearly always a quote was left open.
+    CSV_RECORD_BYTES_MAX: usize = 256 << 20 => Code(codes::RECORD_TOO_LONG);
+
+    /// A chunk of a CSV file, whatever is asked for: Arrow's views and our index have 32-bit offsets, and a chunk may be a
+    /// long record and a block.
+    CSV_CHUNK_BYTES_MAX: usize = 1 << 29 => Effect("chunks are this long at most");
+
+    /// Buffers that a reader keeps for its next chunks: more are in use only where batches are kept, and then none comes
+    /// back soon.
+    CSV_IDLE_BUFFERS_MAX: usize = 8 => Effect("buffers beyond it are freed");
+
+    /// How much of a table is looked at to guess its types, shared among its files. Much, since a row that does not fit
+    /// the guess is left out, and cheap, since text is soon known to be text.
+    INFER_BYTES: usize = 16 << 20 => Effect("types are guessed from the beginnings of files");
+
+    /// How much of each file is looked at in any case.
+    INFER_FILE_BYTES_MIN: usize = 256 << 10 => Effect("tables of very many files are looked at for longer");
+
+    /// Rejected rows described one by one: a few show what is wrong.
+    REJECTS_DESCRIBED_MAX: usize = 10 => Effect("the rest is counted");
+
+    /// A value that does not fit, as it is quoted: enough to find it.
+    REJECT_VALUE_CHARS_MAX: usize = 40 => Effect("the value is cut, with …");
+
+    /// Names of a header that are listed in a hint: more would be no help.
+    HEADER_NAMES_LISTED_MAX: usize = 12 => Effect("the names are counted");
+
+    /// Letters of a text that `language` looks at: those beyond change the verdict of hardly any text.
+    LANGUAGE_LETTERS_MAX: usize = 512 => Effect("the language is that of the beginning");
+
+    /// How deep the containers of a Python literal may nest: a guard of the stack against hostile text, far above real
+    /// columns.
+    PYTHON_LITERAL_LEVELS_MAX: usize = 64 => Effect("the text is no literal: NULL");
+}

@@ -1,0 +1,76 @@
+//! Gateways: what they take from strangers, and when they look after sessions.
+
+use super::Met::{Code, Effect};
+use super::limit::limits;
+use crate::error::codes;
+
+limits! { GATEWAY = "Gateways";
+    /// Sessions of a cluster at the same time, when its operator sets no other number.
+    SESSIONS_MAX: usize = 8 => Code(codes::TOO_MANY_SESSIONS);
+
+    /// When a client that found no capacity for its session may ask again.
+    SESSIONS_RETRY_MS: u64 = 2000 => Effect("the client asks again");
+
+    /// Connections to a gateway: each takes memory before anybody has shown a token.
+    GATEWAY_CONNECTIONS_MAX: usize = 1024 => Effect("further connections wait");
+
+    /// Streams on a connection: a client has one for each of its queries.
+    GATEWAY_STREAMS_MAX: u32 = 1024 => Effect("further streams wait");
+
+    /// Bytes of the headers of a request to a gateway.
+    GATEWAY_HEADER_BYTES_MAX: u32 = 16 << 10 => Code(codes::NOT_A_GATEWAY);
+
+    /// Bytes that a gateway takes from a stream before it has read them.
+    GATEWAY_STREAM_WINDOW_BYTES: u32 = 4 << 20 => Effect("the client waits");
+
+    /// Bytes that a gateway takes from a connection before it has read them.
+    GATEWAY_CONNECTION_WINDOW_BYTES: u32 = 8 << 20 => Effect("the client waits");
+
+    /// Bytes of the pieces in which a client may send: each is work for both ends.
+    GATEWAY_FRAME_BYTES: u32 = 1 << 20 => Effect("a message has more pieces");
+
+    /// How long a new connection may say nothing.
+    GATEWAY_FIRST_BYTES_MS: u64 = 10_000 => Effect("the connection is closed");
+
+    /// The pause after an accept that failed: most likely there are no file descriptors left.
+    GATEWAY_ACCEPT_MS: u64 = 100 => Effect("the next connection is accepted");
+
+    /// Both ends of a connection ask each other so often whether they are there, and wait so long for the
+    /// answer.
+    KEEPALIVE_MS: u64 = 5000 => Effect("the client goes on at another gateway");
+
+    /// Bytes of each text that goes into the headers of an error: clients take a few kilobytes.
+    ERROR_TEXT_BYTES_MAX: usize = 2 << 10 => Effect("the text is cut, with …");
+
+    /// Bytes of what a client says beside the rows of a fragment: its number, and the encoding of each column.
+    PUT_METADATA_BYTES_MAX: usize = 1 << 20 => Code(codes::BAD_REQUEST);
+
+    /// Packed bytes of the batches of one session that a gateway has in hand.
+    PUT_MEMORY_BYTES_MAX: u32 = 32 << 20 => Effect("the client waits");
+
+    /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
+    CLUSTER_MAP_THREADS: usize = 16 => Effect("gateways take no more fragments until workers have caught up");
+
+    /// How long a gateway tries to make a session's queues: a client that waits could go to another, and
+    /// within the grace.
+    OPEN_QUEUES_MS_MAX: u64 = 10_000 => Effect("the client goes on at another gateway");
+
+    /// Before a gateway subscribes again to results that it lost.
+    RESUBSCRIBE_MS: u64 = 100 => Effect("results go on");
+
+    /// How often a gateway renews its lease of a session's client, and looks how the session is.
+    LEASE_RENEW_MS: u64 = 1000 => Effect("the lease is written");
+
+    /// How often a gateway looks for sessions without a client, and for what ended ones left.
+    JANITOR_TICK_MS: u64 = 1000 => Effect("what is over is removed");
+
+    /// How much of the time between two looks counts as watched. What a stopped process, or a store that
+    /// did not answer, kept a janitor from seeing does not.
+    WATCH_GAP_MS_MAX: u64 = 2000 => Effect("the rest of the time does not count");
+
+    /// How often what is remembered of ended sessions is looked through.
+    TOMBSTONE_SWEEP_SECONDS: u64 = 3600 => Effect("old tombstones are removed");
+
+    /// Threads of a gateway: checking and passing on; the work is the workers'.
+    GATEWAY_THREADS: usize = 2 => Effect("calls wait for a thread");
+}

@@ -1,0 +1,75 @@
+//! What a session may ask for, and how its rows are divided on their way.
+
+use super::Met::{Code, Effect};
+use super::limit::limits;
+use crate::error::codes;
+
+limits! { SESSIONS = "Sessions";
+    /// Tables in one session.
+    TABLES_MAX: usize = 256 => Code(codes::BAD_REQUEST);
+
+    /// Queries in one session: each has a queue of its own.
+    QUERIES_MAX: usize = 256 => Code(codes::TOO_MANY);
+
+    /// Shards a session may have: each has a queue and a journal.
+    SHARDS_MAX: usize = 256 => Code(codes::TOO_MANY);
+
+    /// Shards of a session on a cluster whose client does not say how many.
+    SHARDS_DEFAULT: usize = 4 => Effect("--shards sets another number");
+
+    /// Bytes of one SQL text.
+    SQL_BYTES_MAX: usize = 1 << 20 => Code(codes::TOO_MANY);
+
+    /// Operators in one chain of a query: the depth of its expression, hence of the stack.
+    EXPRESSION_TERMS_MAX: usize = 1000 => Code(codes::SYNTAX);
+
+    /// Forms of a function that are listed when it is called wrongly.
+    FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
+
+    /// Memory for a run when the user sets none.
+    MEMORY_BYTES_DEFAULT: usize = 4 << 30 => Code(codes::OUT_OF_MEMORY);
+
+    /// Of a run's memory, what rows that shards gather may take: the rest is left to what runs meanwhile.
+    GATHERED_MEMORY_PERCENT: usize = 50 => Effect("gathered rows are spilled");
+
+    /// What a sort keeps back for merging what it has spilled.
+    SORT_RESERVE_BYTES: usize = 10 << 20 => Effect("a sort spills earlier");
+
+    /// Rows of a result or of a shard's output in one fragment.
+    OUTPUT_FRAGMENT_ROWS: usize = 64 << 10 => Effect("an output has more fragments");
+
+    /// Rows of one fragment: some types take no bytes for a row.
+    FRAGMENT_ROWS_MAX: usize = 16 << 20 => Code(codes::BAD_BATCH);
+
+    /// Rows gathered by a shard input before its partial states are merged for the first time.
+    MERGE_ROWS_MIN: usize = 64 << 10 => Effect("partial states are merged");
+
+    /// Rows that must have come in before a stage that may answer early is looked at again.
+    EARLY_ROWS_MIN: usize = 4 << 10 => Effect("early answers are looked for");
+
+    /// Gathered batches that are joined into one, so that many small fragments do not cost their
+    /// overhead for the rest of the session.
+    GATHER_BATCHES_MAX: usize = 256 => Effect("batches are joined");
+
+    /// Bytes of one message: what one fragment sends to one shard is divided into parts of this size.
+    MESSAGE_BYTES: usize = 8 << 20 => Effect("a fragment has more parts");
+
+    /// Bytes of one message on the wire, whatever it holds: below what every broker takes.
+    WIRE_BYTES_MAX: usize = 15 << 20 => Code(codes::MESSAGE_TOO_LARGE);
+
+    /// Memory that the rows of one message may take once they are decompressed: nothing that comes in is trusted.
+    BATCH_MEMORY_BYTES_MAX: usize = 256 << 20 => Code(codes::BAD_BATCH);
+
+    /// Bytes of results a session may leave unread before it fails: a client that does not read would fill the broker.
+    RESULT_QUOTA_BYTES: usize = 4 << 30 => Code(codes::RESULTS_OVER_QUOTA);
+
+    /// How long a session may be without its client before it is closed.
+    GRACE_SECONDS: u64 = 30 => Code(codes::CLIENT_GONE);
+
+    /// How long a session waits for its first worker.
+    UNCLAIMED_SECONDS_MAX: u64 = 120 => Code(codes::NO_WORKER);
+
+    /// How long the end of a session is remembered: longer than any process may have been frozen that
+    /// still believes in it.
+    TOMBSTONE_HOURS: i64 = 24 => Effect("the session was never heard of");
+}

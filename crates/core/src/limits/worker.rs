@@ -1,0 +1,68 @@
+//! Workers: how much they take at a time, what they write down when, and when they give up.
+
+use super::Met::{Code, Effect};
+use super::limit::limits;
+use crate::error::codes;
+
+limits! { WORKER = "Workers";
+    /// Table fragments that may wait for a map worker, for each compute thread.
+    MAP_QUEUE_FRAGMENTS_PER_THREAD: usize = 2 => Effect("uploads wait");
+
+    /// Fragments that a map worker holds: the next one may as well go to another worker.
+    MAP_PREFETCH_MESSAGES: usize = 1 => Effect("the fragment is for another worker");
+
+    /// Messages that may wait for a shard before its publishers are refused.
+    SHARD_QUEUE_MESSAGES_MAX: usize = 64 => Effect("publishers wait");
+
+    /// Deliveries a consumer holds unacknowledged.
+    PREFETCH_MESSAGES: usize = 16 => Effect("the broker keeps the next ones");
+
+    /// Fragments of output made ahead of their publishing.
+    OUTPUT_AHEAD_FRAGMENTS: usize = 2 => Effect("the stage waits");
+
+    /// Messages of a committed output that are on their way at the same time.
+    OUTPUT_MESSAGES_IN_FLIGHT: usize = 8 => Effect("the next ones wait");
+
+    /// Bytes of messages that a shard takes and writes down at once.
+    RECORD_BYTES: usize = 16 << 20 => Effect("a record is written");
+
+    /// How long a shard waits for more of the same before it writes down what it has.
+    RECORD_LINGER_MS: u64 = 100 => Effect("a record is written");
+
+    /// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
+    SNAPSHOT_RECORDS: u64 = 64 => Effect("a snapshot is written");
+
+    /// Gathered rows that are written as a snapshot at most: it is made in memory.
+    SNAPSHOT_BYTES_MAX: u64 = 128 << 20 => Effect("the journal grows on");
+
+    /// Within this time all workers subscribe to a new session's shards, each in its own order.
+    SHARD_SPREAD_MS: u64 = 200 => Effect("shards are spread over workers");
+
+    /// A shard's baton is replaced by a new one: well below the half hour after which RabbitMQ takes a
+    /// consumer that acknowledges nothing for stuck.
+    BATON_RENEW_SECONDS: u64 = 600 => Effect("the baton is renewed");
+
+    /// Workers that may have died of one fragment before its session fails.
+    FRAGMENT_DEATHS_MAX: u32 = 3 => Code(codes::POISON_FRAGMENT);
+
+    /// Owners that a shard may lose in a row, with work in hand, before its session fails.
+    SHARD_DEATHS_MAX: usize = 10 => Code(codes::POISON_SHARD);
+
+    /// Failures in a row after which a worker gives a session up: the session fails with the last of them.
+    WORKER_RETRIES_MAX: u32 = 10 => Effect("the session fails");
+
+    /// The pause after a failure; it doubles with each in a row.
+    WORKER_RETRY_MS_MIN: u64 = 20 => Effect("the worker goes on with the session");
+
+    /// The longest pause.
+    WORKER_RETRY_MS_MAX: u64 = 1000 => Effect("the worker goes on with the session");
+
+    /// Where nothing has failed and there is no hurry: the pause is as after so many failures.
+    WORKER_LATER_FAILURES: u32 = 4 => Effect("the worker goes on with the session");
+
+    /// How often workers look for sessions of which they have not been told.
+    SESSIONS_POLL_MS: u64 = 2000 => Effect("a session without its event begins this late");
+
+    /// What a process that is told to leave has to finish what is in hand.
+    LEAVE_MS: u64 = 3000 => Effect("another worker goes on");
+}
