@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod fingerprint;
+mod functions;
 mod identity;
 mod mistakes;
 mod names;

@@ -1,4 +1,5 @@
-//! The functions through SQL, as a session runs them: literals, tables, nulls, slices, encodings.
+//! The functions of `caudal-functions` through SQL, as a session runs them: literals, tables, nulls, slices, encodings. Here,
+//! because that crate is built with all optimisations, and a test of DataFusion built so takes minutes.
 
 use std::sync::Arc;
 
