@@ -27,6 +27,8 @@ pub struct Gathered {
     may_join: bool,
     batches: Vec<RecordBatch>,
     rows: usize,
+    /// Of the batches: summed up as they come, for there may be many of them.
+    bytes: usize,
     /// All rows that ever came in.
     pub rows_added: usize,
     /// Rows at which merging is tried again: far enough above what the last one left that the
@@ -67,11 +69,12 @@ impl Gathered {
             may_join: !engine.batches_to_keep.contains(&stage),
             batches: vec![],
             rows: 0,
+            bytes: 0,
             rows_added: 0,
             merge_at_rows: knob("merge_rows_min", limits::MERGE_ROWS_MIN),
             spilled: vec![],
-            memory: consumer().register(&engine.runtime.memory_pool),
-            share: consumer().register(&engine.gathering),
+            memory: consumer().register(&engine.memory.runtime.memory_pool),
+            share: consumer().register(&engine.memory.gathering),
         }
     }
 
@@ -86,7 +89,9 @@ impl Gathered {
         self.rows_added += rows;
         // Some of DataFusion's states (percentile_cont's) look at the first row of a batch without a look at
         // how many there are.
-        self.batches.extend(batches.into_iter().filter(|batch| batch.num_rows() > 0));
+        let batches: Vec<_> = batches.into_iter().filter(|batch| batch.num_rows() > 0).collect();
+        self.bytes += bytes_of(&batches);
+        self.batches.extend(batches);
         if let Some(merge) = merge {
             if self.rows >= self.merge_at_rows {
                 self.merge(merge, engine).await?;
@@ -101,6 +106,7 @@ impl Gathered {
         let before = self.rows;
         self.batches = merge.run(std::mem::take(&mut self.batches), engine).await?;
         self.rows = self.batches.iter().map(RecordBatch::num_rows).sum();
+        self.bytes = bytes_of(&self.batches);
         // Where merging saves little (keys that hardly repeat), do it more rarely.
         let growth = if self.rows * 2 > before { 4 } else { 2 };
         self.merge_at_rows =
@@ -126,17 +132,19 @@ impl Gathered {
             kept.push(concat_batches(&self.schema, &run)?);
         }
         self.batches = kept;
+        self.bytes = bytes_of(&self.batches);
         Ok(())
     }
 
     /// Tells the memory pools, and spills when one refuses.
     fn account(&mut self, engine: &Engine) -> Result<()> {
-        let bytes: usize = self.batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        let bytes = self.bytes;
         if self.share.try_resize(bytes).is_ok() && self.memory.try_resize(bytes).is_ok() {
             return Ok(());
         }
         let metrics = SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0);
-        let manager = SpillManager::new(Arc::clone(&engine.runtime), metrics, self.schema.clone());
+        let manager =
+            SpillManager::new(Arc::clone(&engine.memory.runtime), metrics, self.schema.clone());
         if let Some(file) = manager.spill_record_batch_and_finish(&self.batches, "gathered rows")? {
             let rows = self.batches.iter().map(RecordBatch::num_rows).sum();
             engine.count_spilled(bytes);
@@ -144,6 +152,7 @@ impl Gathered {
         }
         self.batches.clear();
         self.rows = 0;
+        self.bytes = 0;
         self.share.free();
         self.memory.free();
         Ok(())
@@ -166,4 +175,8 @@ impl Gathered {
     pub fn source(&self, leaf: &Arc<dyn ExecutionPlan>) -> SourceExec {
         SourceExec::new(leaf, self.batches.clone(), self.spilled.clone())
     }
+}
+
+fn bytes_of(batches: &[RecordBatch]) -> usize {
+    batches.iter().map(RecordBatch::get_array_memory_size).sum()
 }

@@ -8,8 +8,8 @@ use caudal_gateway::janitor::Janitor;
 use caudal_gateway::{Gateway, Settings};
 use caudal_runtime::Level;
 use caudal_runtime::time::sleep;
-use caudal_worker::Counts;
 use caudal_worker::node::Node;
+use caudal_worker::{Counts, Memory};
 
 use crate::broker::SimBroker;
 use crate::faults::Fault;
@@ -63,7 +63,7 @@ impl Process {
                     broker,
                     store,
                     threads: fastrand::usize(1..=2),
-                    memory_bytes: MEMORY_BYTES,
+                    memory: Memory::new(MEMORY_BYTES).expect("memory"),
                     counts: Arc::clone(counts),
                     incarnation: fastrand::u64(..),
                 };

@@ -28,6 +28,7 @@ use caudal_runtime::{Level, task};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
+pub use caudal_engine::{Memory, memory};
 pub use durable::Durable;
 pub use error::Error;
 use serve::Role;

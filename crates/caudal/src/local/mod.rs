@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
 use caudal_client::{Event, Progress, Service, Upload};
-use caudal_core::{Code, Coded, Failure, SessionId, codes, limits};
-use caudal_engine::Engine;
+use caudal_core::{Code, Coded, Failure, SessionId, codes};
+use caudal_engine::{Engine, Memory, memory};
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
 use caudal_protocol::Queues;
-use caudal_runtime::Level;
+use caudal_runtime::{Level, compute};
 use caudal_worker::{Counts, Worker};
 use datafusion::error::DataFusionError;
 use thiserror::Error;
@@ -30,7 +30,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { threads: 2, memory_bytes: limits::MEMORY_BYTES_DEFAULT }
+        Self { threads: 2, memory_bytes: memory::default_bytes() }
     }
 }
 
@@ -87,8 +87,9 @@ impl Local {
         settings: Settings,
     ) -> Result<Self, Error> {
         let Settings { threads, memory_bytes } = settings;
-        let engine = Engine::new(Arc::clone(&plan), memory_bytes).map_err(Error::Engine)?;
-        let engine = Arc::new(engine);
+        compute::set_threads(threads);
+        let memory = Memory::new(memory_bytes).map_err(Error::Engine)?;
+        let engine = Arc::new(Engine::new(Arc::clone(&plan), &memory));
         let id = SessionId("local".to_string());
         let session = Session::open(id.clone(), plan, Arc::clone(&broker), threads).await;
         let session = Arc::new(session.map_err(session_error)?);

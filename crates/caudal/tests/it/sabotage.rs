@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use caudal_broker::Broker;
 use caudal_core::{Attempt, FragmentId, Part, Source};
-use caudal_engine::Engine;
+use caudal_engine::{Engine, Memory};
 use caudal_planner::SessionPlan;
 use caudal_protocol::{FragmentPart, Message, Queues, Section, TableFragment};
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use fastrand::Rng;
 const SPOILED_MAX: usize = 12;
 
 pub async fn sabotage(broker: Arc<dyn Broker>, queues: Queues, plan: Arc<SessionPlan>, seed: u64) {
-    let engine = Engine::new(plan, 1 << 30).unwrap();
+    let engine = Engine::new(plan, &Memory::new(1 << 30).unwrap());
     let mut rng = Rng::with_seed(seed);
     for _ in 0..SPOILED_MAX {
         // The run may be over at any time.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use caudal_core::codes;
 use caudal_monitor::NodeId;
 use caudal_monitor::members::{Launch, Member, Role};
+use caudal_worker::memory;
 
 use crate::cluster::args::UpArgs;
 use crate::cluster::state::Cluster;
@@ -69,7 +70,9 @@ impl Planning<'_> {
 
     fn worker(&mut self, number: u32) {
         let threads = self.args.threads.unwrap_or((cores() / self.args.workers).max(1));
-        self.add(Role::Worker, number, &["--threads", &threads.to_string()], None);
+        let memory = memory::default_bytes() / self.args.workers as usize;
+        let (threads, memory) = (threads.to_string(), memory.to_string());
+        self.add(Role::Worker, number, &["--threads", &threads, "--memory", &memory], None);
     }
 
     fn add(&mut self, role: Role, number: u32, more: &[&str], listen: Option<&str>) {

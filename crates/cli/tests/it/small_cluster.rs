@@ -57,7 +57,7 @@ impl SmallCluster {
             broker: Arc::clone(&self.broker),
             store: Arc::clone(&self.store),
             threads: 2,
-            memory_bytes: 1 << 30,
+            memory: caudal_worker::Memory::new(1 << 30).unwrap(),
             counts: Arc::default(),
             incarnation: 1,
         };

@@ -26,8 +26,15 @@ limits! { SESSIONS = "Sessions";
     /// Forms of a function that are listed when it is called wrongly.
     FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
 
-    /// Memory for a run when the user sets none.
+    /// Memory for a run when the user sets none and the machine does not say what it has.
     MEMORY_BYTES_DEFAULT: usize = 4 << 30 => Code(codes::OUT_OF_MEMORY);
+
+    /// Of the machine's or the container's memory, what joins, aggregates and sorts of all sessions take when nobody says:
+    /// the rest is for rows on their way and for others.
+    MEMORY_PERCENT: usize = 50 => Code(codes::OUT_OF_MEMORY);
+
+    /// What a process may have spilled to disk at a time.
+    SPILL_BYTES_MAX: u64 = 100 << 30 => Code(codes::OUT_OF_MEMORY);
 
     /// Of a run's memory, what rows that shards gather may take: the rest is left to what runs meanwhile.
     GATHERED_MEMORY_PERCENT: usize = 50 => Effect("gathered rows are spilled");
@@ -62,6 +69,9 @@ limits! { SESSIONS = "Sessions";
 
     /// Bytes of results a session may leave unread before it fails: a client that does not read would fill the broker.
     RESULT_QUOTA_BYTES: usize = 4 << 30 => Code(codes::RESULTS_OVER_QUOTA);
+
+    /// How long a session may be open when the cluster is not told otherwise.
+    SESSION_SECONDS_MAX: u64 = 86_400 => Code(codes::SESSION_TOO_LONG);
 
     /// How long a session may be without its client before it is closed.
     GRACE_SECONDS: u64 = 30 => Code(codes::CLIENT_GONE);

@@ -9,7 +9,7 @@ use caudal_core::{
     Attempt, FragmentId, Offer, Part, QueryId, ShardId, Source, StageId, TableId, Tracker,
 };
 use caudal_engine::complete::Destination;
-use caudal_engine::{Engine, Shard, StageOutput, Taken};
+use caudal_engine::{Engine, Memory, Shard, StageOutput, Taken};
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::{Failure, FragmentPart, Section, TableFragment};
 use fastrand::Rng;
@@ -83,7 +83,7 @@ pub async fn plan(tables: &[Table], queries: &[&str], shards: usize) -> Arc<Sess
 
 impl Cluster {
     pub fn new(plan: Arc<SessionPlan>, memory_bytes: usize, faults: Faults, seed: u64) -> Self {
-        let engine = Arc::new(Engine::new(plan, memory_bytes).unwrap());
+        let engine = Arc::new(Engine::new(plan, &Memory::new(memory_bytes).unwrap()));
         let none = BTreeSet::new();
         let shards: Vec<_> =
             engine.plan.shard_ids().map(|id| Shard::new(id, Arc::clone(&engine), &none)).collect();

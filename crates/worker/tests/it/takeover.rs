@@ -12,7 +12,7 @@ use caudal::local::{Error, InProcess};
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
 use caudal_core::SessionId;
-use caudal_engine::Engine;
+use caudal_engine::{Engine, Memory};
 use caudal_gateway::Session;
 use caudal_oracle::compare;
 use caudal_oracle::random_sql::query;
@@ -168,7 +168,7 @@ impl Cluster {
     }
 
     pub fn start_on(&self, number: usize, store: Arc<dyn Store>) -> AbortOnDrop {
-        let engine = Engine::new(Arc::clone(&self.plan), 1 << 30).unwrap();
+        let engine = Engine::new(Arc::clone(&self.plan), &Memory::new(1 << 30).unwrap());
         let worker = Worker {
             broker: self.broker(),
             engine: Arc::new(engine),
