@@ -19,6 +19,7 @@ use crate::early::Said;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::joins;
+use crate::pace::pace;
 use crate::partition::{distribute, spread_key};
 
 /// A fragment of what a stage of one shard sends.
@@ -55,7 +56,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let Completion { stage, shard, plan, said } = completion;
         let options = self.context.session_config().options();
-        let plan = joins::choose(plan, options, self.build_bytes_max())?;
+        let plan = pace(joins::choose(plan, options, self.build_bytes_max())?)?;
         let output = &self.plan.stage(stage).output;
         let mut outbox = Outbox::new(plan.schema(), output, said.next_number, sender);
         let mut unsaid = said.difference_if_any(&plan.schema()).map_err(DataFusionError::from)?;

@@ -33,7 +33,7 @@ pub struct Shard {
     /// Stages of this shard that have not been started.
     waiting: BTreeSet<StageId>,
     early: BTreeMap<StageId, EarlyState>,
-    failures: Vec<(StageId, Error)>,
+    failures: Vec<(StageId, Arc<Error>)>,
 }
 
 /// The state of a stage that answers early.
@@ -98,8 +98,8 @@ impl Shard {
         Ok(self.tracker.end(source, count)?)
     }
 
-    /// Stages whose rows could not be kept, and why. Stages that read them will never be complete.
-    pub fn take_failures(&mut self) -> Vec<(StageId, Error)> {
+    /// Stages of this shard that will never be complete, because rows for them could not be kept, and why.
+    pub fn take_failures(&mut self) -> Vec<(StageId, Arc<Error>)> {
         std::mem::take(&mut self.failures)
     }
 
@@ -113,8 +113,11 @@ impl Shard {
         let merge = engine.merges.get(&input);
         if let Err(error) = gathered.add(section.batches, merge, &engine).await {
             self.inputs.remove(&input);
-            self.waiting.retain(|stage| !engine.plan.stage(*stage).inputs.contains(&input));
-            self.failures.push((input, error.into()));
+            let error = Arc::new(Error::from(error));
+            let failed = self
+                .waiting
+                .extract_if(.., |stage| engine.plan.stage(*stage).inputs.contains(&input));
+            self.failures.extend(failed.map(|stage| (stage, Arc::clone(&error))));
         }
     }
 

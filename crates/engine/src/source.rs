@@ -10,6 +10,7 @@ use datafusion::common::{ColumnStatistics, Statistics};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{Partitioning, PhysicalExpr};
+use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -17,6 +18,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::{StreamExt, stream};
 
 use crate::gather::Spilled;
+use crate::pace::pace;
 
 /// Everything a stage reads at one leaf, as one partition. May be executed any number of times.
 #[derive(Debug)]
@@ -91,11 +93,12 @@ impl ExecutionPlan for SourceExec {
         let schema = self.schema();
         let in_memory = stream::iter(self.batches.clone().into_iter().map(Ok));
         if self.spilled.is_empty() {
-            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, in_memory)));
+            let in_memory = RecordBatchStreamAdapter::new(schema, in_memory);
+            return Ok(Box::pin(cooperative(in_memory)));
         }
         let spilled: Vec<_> = self.spilled.iter().map(Spilled::read).collect::<Result<_>>()?;
         let all = stream::iter(spilled).flatten().chain(in_memory);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
+        Ok(Box::pin(cooperative(RecordBatchStreamAdapter::new(schema, all))))
     }
 
     /// Exact, so that the smaller side of a join builds its hash table.
@@ -118,6 +121,7 @@ pub async fn collect(
     plan: Arc<dyn ExecutionPlan>,
     context: &Arc<TaskContext>,
 ) -> Result<Vec<RecordBatch>> {
+    let plan = pace(plan)?;
     let mut batches = vec![];
     let partitions = plan.properties().partitioning.partition_count();
     for partition in 0..partitions {

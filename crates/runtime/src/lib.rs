@@ -13,6 +13,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
 mod backoff;
+pub mod compute;
 pub mod failpoint;
 mod level;
 #[cfg(debug_assertions)]

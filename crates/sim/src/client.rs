@@ -74,13 +74,13 @@ impl Session {
 
     async fn ask(&self, remote: &Arc<Remote>) -> End {
         let mut answers = vec![vec![]; self.workload.queries.len()];
-        let mut failure: Option<Failure> = None;
+        let mut failures: Vec<Option<Failure>> = vec![None; self.workload.queries.len()];
         let progress = Arc::new(Progress::new(self.workload.tables.len()));
         let service: Arc<dyn Service> = Arc::<Remote>::clone(remote);
         let reading = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
             match event {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
-                Event::Done(_, Err(failed)) => failure = Some(failed),
+                Event::Done(query, Err(failed)) => failures[query.index()] = Some(failed),
                 Event::Done(_, Ok(())) | Event::Rejected(..) | Event::Waiting(_) => {}
             }
             Ok(())
@@ -88,15 +88,24 @@ impl Session {
         if let Err(error) = tokio::try_join!(reading, self.upload(remote)) {
             return coded(&error);
         }
-        if let Some(Failure { code, message, .. }) = failure {
-            return End::Coded { code, message };
+        for (query, failure) in self.workload.queries.iter().zip(failures) {
+            match (query.fails, failure) {
+                (Some(right), Some(Failure { code, .. })) if code == right => {}
+                (_, Some(Failure { code, message, .. })) => return End::Coded { code, message },
+                (None, None) => {}
+                (Some(code), None) => {
+                    let difference = format!("it was answered, and should fail with {code}");
+                    return End::Wrong { query: query.entry.name.clone(), difference };
+                }
+            }
         }
         self.check(&answers)
     }
 
     fn check(&self, answers: &[Vec<RecordBatch>]) -> End {
         let mut rows = 0;
-        for (query, answer) in self.workload.queries.iter().zip(answers) {
+        let answered = self.workload.queries.iter().zip(answers);
+        for (query, answer) in answered.filter(|(query, _)| query.fails.is_none()) {
             match compare(answer, &query.expected, query.ordered) {
                 Ok(equal) => rows += equal,
                 Err(difference) => {

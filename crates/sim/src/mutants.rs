@@ -22,7 +22,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "no_fence",
         what: "a journal's record replaces one that is there",
-        seeds_max: 400,
+        seeds_max: 1200,
     },
     Mutant {
         name: "memory_kept",
@@ -44,6 +44,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "output_uncommitted",
         what: "a stage's output is published although another was committed",
         seeds_max: 60,
+    },
+    Mutant {
+        name: "failure_uncommitted",
+        what: "a stage that failed is done, and nothing says so to a successor",
+        seeds_max: 300,
     },
     Mutant {
         name: "compaction_frees",

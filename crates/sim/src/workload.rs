@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use caudal_core::SessionId;
+use caudal_core::{Code, SessionId, codes};
 use caudal_oracle::lookalikes::KINDS;
 use caudal_oracle::random_sql;
 use caudal_planner::{ROW_COLUMN, SessionSpec};
@@ -36,12 +36,24 @@ pub struct Query {
     /// Whether the order of the rows is part of the answer.
     pub ordered: bool,
     pub expected: Vec<RecordBatch>,
+    /// The code that it fails with, whatever happens beside it, where that is what it is for.
+    pub fails: Option<Code>,
 }
 
 /// Different workloads of random tables and queries.
 const RANDOM_WORKLOADS: u64 = 97;
 const RANDOM_QUERIES: usize = 3;
 const ALIKE_WORKLOADS: u64 = 23;
+
+/// So many random workloads have a query that fails among those that do not.
+const FAILING_EVERY: u64 = 3;
+
+/// Each fails, also of tables without rows: in the last stage, in one before it, in one of several that are gathered.
+const FAILING: [&str; 3] = [
+    "SELECT (count(*) + 2) * 9223372036854775807 AS x FROM t",
+    "SELECT x, count(*) AS c FROM (SELECT (count(*) + 2) * 9223372036854775807 AS x FROM t) AS g GROUP BY x",
+    "SELECT k AS x FROM t UNION SELECT (count(*) + 2) * 9223372036854775807 FROM u",
+];
 
 /// The workload of a number: most are random, every tenth is a suite, every twentieth TPC-H, and every twentieth
 /// asks what is easily taken for something else.
@@ -80,7 +92,17 @@ fn random(name: String, number: u64) -> Workload {
         let entry = QuerySpec { name: format!("q{}", asked.len()), sql, params: vec![] };
         asked.push((entry, ordered));
     }
-    Workload::new(name, tables, asked)
+    let mut workload = Workload::new(name, tables, asked);
+    if number.is_multiple_of(FAILING_EVERY) {
+        let sql = FAILING[rng.usize(..FAILING.len())].to_string();
+        workload.queries.push(Query {
+            entry: QuerySpec { name: "fails".to_string(), sql, params: vec![] },
+            ordered: false,
+            expected: vec![],
+            fails: Some(codes::OVERFLOW),
+        });
+    }
+    workload
 }
 
 /// Look-alikes in one session, and next to them plans that take special care: a stage that is read twice where it
@@ -116,7 +138,7 @@ impl Workload {
         let queries = asked.into_iter().filter_map(|(entry, ordered)| {
             let answering = oracle::plain(&tables, &entry.sql, &entry.params);
             let expected = runtime.block_on(answering).ok()?;
-            Some(Query { entry, ordered, expected })
+            Some(Query { entry, ordered, expected, fails: None })
         });
         let queries = queries.collect();
         Self { name, tables, queries }

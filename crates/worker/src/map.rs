@@ -1,10 +1,14 @@
 //! Takes fragments of tables and sends on what becomes of them.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Source, limits};
 use caudal_engine::MapOutput;
 use caudal_protocol::{Message, TableFragment};
-use caudal_runtime::failpoint;
+use caudal_runtime::time::sleep;
+use caudal_runtime::{compute, failpoint};
 use caudal_store::RetryMarker;
 use futures::future::try_join_all;
 use tracing::info;
@@ -43,9 +47,14 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
                 info!(session = %worker.queues.session, fragment = %id, "redelivered");
                 let _all = worker.alone.write().await;
                 let marker = mark_retry(durable, id).await?;
-                let ran = run(worker, fragment).await;
-                // An error is not a death.
+                let ran = tokio::select! {
+                    biased;
+                    ran = run(worker, fragment) => Some(ran),
+                    () = has_to_leave(worker) => None,
+                };
+                // Neither an error nor a worker that leaves is a death.
                 marker.end().await?;
+                let Some(ran) = ran else { return Ok(()) };
                 ran?;
             }
             _ => {
@@ -61,6 +70,12 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
     Ok(consumer.ack(delivery.tag).await?)
 }
 
+/// Returns when the worker has been leaving for so long that what is in hand is left to others.
+async fn has_to_leave(worker: &Worker) {
+    worker.stopped().await;
+    sleep(Duration::from_millis(limits::LEAVE_MS / 2)).await;
+}
+
 /// A fragment that others have died of is not run again.
 async fn mark_retry(durable: &Durable, fragment: FragmentId) -> Result<RetryMarker, Error> {
     let (worker, incarnation) = (&durable.worker, durable.incarnation);
@@ -70,7 +85,9 @@ async fn mark_retry(durable: &Durable, fragment: FragmentId) -> Result<RetryMark
 
 async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
     failpoint::hit("map.running");
-    let output = worker.engine.map(fragment).await;
+    let (engine, rows) = (Arc::clone(&worker.engine), fragment.clone());
+    let mapping = compute::run(async move { engine.map(&rows).await });
+    let output = mapping.await.map_err(Error::Panicked)?;
     failpoint::hit("map.before_publish");
     send(worker, fragment, output).await
 }

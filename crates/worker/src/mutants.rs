@@ -57,6 +57,11 @@ pub fn output_uncommitted<T>(outputs: &mut Vec<T>) {
     }
 }
 
+/// A stage that failed is done, and nothing says so to a successor.
+pub fn failure_uncommitted() -> bool {
+    mutant("failure_uncommitted")
+}
+
 /// What the owner of a shard had in memory when its subscription ended, as if it were the same consumer still.
 pub fn memory_kept(worker: &Worker, shard: ShardId) -> Option<Owner> {
     if mutant("memory_kept") { kept::find(worker, shard) } else { None }

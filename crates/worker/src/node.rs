@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use caudal_broker::{Broker, Listener, SessionEvent};
 use caudal_core::{SessionId, limits};
-use caudal_engine::Engine;
+use caudal_engine::{Engine, Memory};
 use caudal_planner::SessionSpec;
 use caudal_protocol::Queues;
 use caudal_protocol::manifest::{Claim, Manifest};
@@ -21,6 +21,7 @@ use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
+use crate::serve::back_off;
 use crate::{Counts, Durable, Worker};
 
 /// A worker process of the cluster.
@@ -32,8 +33,8 @@ pub struct Node {
     pub store: Arc<dyn Store>,
     /// Fragments mapped at the same time.
     pub threads: usize,
-    /// For each session's joins, aggregates and sorts, before they spill.
-    pub memory_bytes: usize,
+    /// Of all sessions' joins, aggregates and sorts, before they spill.
+    pub memory: Memory,
     pub counts: Arc<Counts>,
     /// Random: tells this process from those that had its name before.
     pub incarnation: u64,
@@ -82,6 +83,16 @@ async fn next_event(
     }
 }
 
+/// Says who serves the session, or why not. What the store does not take at once is said again: a session that nobody has
+/// claimed is given up.
+async fn claim_session(durable: &Durable, claim: &Claim) {
+    for failures in 0..limits::WORKER_RETRIES_MAX {
+        let Err(error) = durable.records.put_claim(claim).await else { return };
+        warn!(session = %durable.session(), %error, "cannot claim the session");
+        back_off(failures).await;
+    }
+}
+
 /// The sessions that are being served.
 struct Serving {
     node: Node,
@@ -105,6 +116,7 @@ impl Serving {
 
     async fn look_for_sessions(&mut self) {
         self.sessions.retain(|_, task| !task.is_finished());
+        self.end_what_is_over().await;
         match sessions(self.node.store.as_ref()).await {
             Ok(sessions) => {
                 for session in sessions {
@@ -112,6 +124,22 @@ impl Serving {
                 }
             }
             Err(error) => warn!(%error, "cannot list sessions"),
+        }
+    }
+
+    /// The end of a session ends its work, whatever that is at, also where the event was missed.
+    async fn end_what_is_over(&mut self) {
+        for session in self.sessions.keys().cloned().collect::<Vec<_>>() {
+            let records = SessionRecords::new(Arc::clone(&self.node.store), session.clone());
+            match records.state().await {
+                Ok(SessionState::Open) => {}
+                Ok(SessionState::Over) => {
+                    if let Some(task) = self.sessions.remove(&session) {
+                        task.abort();
+                    }
+                }
+                Err(error) => warn!(%session, %error, "cannot read the state of the session"),
+            }
         }
     }
 
@@ -160,9 +188,7 @@ impl Node {
         let session = durable.session().clone();
         let planned = self.plan(&durable.manifest).await;
         let claim = Claim { worker: self.name.clone(), refusal: planned.as_ref().err().cloned() };
-        if let Err(error) = durable.records.put_claim(&claim).await {
-            warn!(%session, %error, "cannot claim the session");
-        }
+        claim_session(&durable, &claim).await;
         let engine = match planned {
             Ok(engine) => engine,
             Err(reason) => {
@@ -195,7 +221,7 @@ impl Node {
             return Err(format!("the session is of version {}, not {version}", manifest.version));
         }
         let spec = SessionSpec::try_from(manifest).map_err(|error| error.to_string())?;
-        let (expected, memory_bytes) = (manifest.fingerprint.clone(), self.memory_bytes);
+        let (expected, memory) = (manifest.fingerprint.clone(), self.memory.clone());
         // Long enough, for some, that a loop which waited for it would be taken for stuck.
         let planning = task::compute_async(async move {
             let plan = caudal_planner::plan(&spec).await.map_err(|error| error.to_string())?;
@@ -203,7 +229,7 @@ impl Node {
             if fingerprint != expected {
                 return Err(format!("its plan is {fingerprint}, not {expected}"));
             }
-            Engine::new(Arc::new(plan), memory_bytes).map_err(|error| error.to_string())
+            Ok(Engine::new(Arc::new(plan), &memory))
         });
         planning.await.map_err(|died| died.to_string())?
     }

@@ -123,6 +123,6 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
 /// Between two goes at a session.
 const RETRY: Backoff = Backoff::new(limits::WORKER_RETRY_MS_MIN, limits::WORKER_RETRY_MS_MAX);
 
-async fn back_off(failed_in_a_row: u32) {
+pub async fn back_off(failed_in_a_row: u32) {
     caudal_runtime::time::sleep(RETRY.pause(failed_in_a_row)).await;
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use caudal_core::limits;
+use caudal_core::{codes, limits};
+use caudal_runtime::compute;
 use caudal_worker::node::Node;
+use caudal_worker::{Memory, memory};
 
 use crate::Done;
 use crate::cluster::args::WorkerArgs;
 use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
+use crate::error::Failed;
 use crate::session::runtime;
 
 pub fn run(args: WorkerArgs) -> Done {
@@ -15,16 +18,18 @@ pub fn run(args: WorkerArgs) -> Done {
     let stop = stop_signal();
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = args.threads.map_or(cores, |threads| threads as usize);
-    let runtime = runtime(threads)?;
+    compute::set_threads(threads);
+    let runtime = runtime(limits::WORKER_IO_THREADS)?;
     let responder = take_any_place(&args.node, &runtime)?;
+    let memory = memory_of(&args)?;
     runtime.block_on(async {
-        let (broker, store) = connect(&args.node).await?;
+        let Some((broker, store)) = connect(&args.node, &stop).await? else { return Ok(()) };
         let node = Node {
             name: args.node.name,
             broker,
             store,
             threads,
-            memory_bytes: args.memory.unwrap_or(limits::MEMORY_BYTES_DEFAULT),
+            memory,
             counts: Arc::default(),
             incarnation: fastrand::u64(..),
         };
@@ -35,5 +40,18 @@ pub fn run(args: WorkerArgs) -> Done {
         node.run(stop).await;
         tracing::info!("leaves");
         Ok(())
+    })
+}
+
+/// The memory of all sessions. What it spills is in the node's own folder, if it has one: its place is taken, so nobody
+/// else's rows are there.
+fn memory_of(args: &WorkerArgs) -> Result<Memory, Failed> {
+    let bytes = args.memory.unwrap_or_else(memory::default_bytes);
+    let memory = match &args.node.cluster {
+        Some(folder) => Memory::spilling_to(bytes, folder.join("spill").join(&args.node.name)),
+        None => Memory::new(bytes),
+    };
+    memory.map_err(|error| {
+        Failed::new(codes::ENGINE_CANNOT_START, format!("no folder to spill to: {error}"))
     })
 }

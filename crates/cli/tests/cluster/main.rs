@@ -20,4 +20,5 @@ mod random;
 mod revival;
 mod security;
 mod sessions;
+mod slow;
 mod watched;

@@ -17,6 +17,12 @@ limits! { WORKER = "Workers";
     /// Deliveries a consumer holds unacknowledged.
     PREFETCH_MESSAGES: usize = 16 => Effect("the broker keeps the next ones");
 
+    /// Pairs of rows that a nested loop tries at a time: some milliseconds of it.
+    PAIRS_AT_ONCE: usize = 1 << 20 => Effect("other stages go on before the next ones");
+
+    /// Threads of a worker that wait for broker and store, and never compute.
+    WORKER_IO_THREADS: usize = 2 => Effect("messages wait for a thread");
+
     /// Fragments of output made ahead of their publishing.
     OUTPUT_AHEAD_FRAGMENTS: usize = 2 => Effect("the stage waits");
 

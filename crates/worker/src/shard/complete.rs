@@ -11,8 +11,8 @@ use caudal_core::{FragmentId, ShardId, Source, StageId, limits};
 use caudal_engine::StageOutput;
 use caudal_engine::complete::{Completion, Destination};
 use caudal_protocol::wire::{self, frame, unframe};
-use caudal_protocol::{Failure, Section};
-use caudal_runtime::failpoint;
+use caudal_protocol::{Failure, Message, Section};
+use caudal_runtime::{compute, failpoint};
 use caudal_store::{Committed, OutputWriter};
 use futures::channel::mpsc;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -22,7 +22,7 @@ use crate::durable::Durable;
 use crate::output::{Sender, split, split_answer};
 use crate::record::EarlyAnswer;
 use crate::shard::owner::OutputEvent;
-use crate::{Error, Worker};
+use crate::{Error, Worker, mutants};
 
 /// Before each message of a committed output: where it goes.
 #[derive(Serialize, Deserialize)]
@@ -43,13 +43,36 @@ pub async fn run_and_publish(
             run_and_commit(&worker, &durable, shard, completion, writer).await?
         }
     };
-    if let Err(error) = ran {
-        let failure = Failure::of(&error);
-        for query in worker.engine.plan.stage(stage).queries.clone() {
+    match ran {
+        Ok(()) => Ok(OutputEvent::Stage(stage)),
+        Err(error) => fail_and_publish(worker, shard, stage, Failure::of(&error)).await,
+    }
+}
+
+/// Ends a stage that failed. Its failure is committed like an output: a successor that finds its inputs gone finds that
+/// the stage is done, and says again what became of it.
+pub async fn fail_and_publish(
+    worker: Worker,
+    shard: ShardId,
+    stage: StageId,
+    failure: Failure,
+) -> Result<OutputEvent, Error> {
+    let queries = worker.engine.plan.stage(stage).queries.clone();
+    let Some(durable) = worker.durable.clone().filter(|_| !mutants::failure_uncommitted()) else {
+        for query in queries {
             worker.fail(query, failure.clone()).await?;
         }
+        return Ok(OutputEvent::Stage(stage));
+    };
+    let mut writer = durable.records.output_writer(shard, stage);
+    for query in queries {
+        let message = wire::encode(&Message::Failed { query, failure: failure.clone() })?;
+        let queue = worker.queues.result(query);
+        writer.push(frame(&Address { queue }, &[message])?).await?;
     }
-    Ok(OutputEvent::Stage(stage))
+    let output = writer.commit().await?;
+    tracing::debug!(session = %durable.session(), shard = shard.0, %stage, "failure committed");
+    publish(worker, stage, output).await
 }
 
 async fn run_and_commit(
@@ -86,8 +109,7 @@ async fn run(
     let stage = completion.stage;
     let (sender, mut receiver) = mpsc::channel(limits::OUTPUT_AHEAD_FRAGMENTS);
     let engine = Arc::clone(&worker.engine);
-    let running =
-        caudal_runtime::task::spawn(async move { engine.complete(completion, sender).await });
+    let running = compute::spawn(async move { engine.complete(completion, sender).await });
     let attempt = worker.new_attempt();
     while let Some(StageOutput { to: destination, number, end, batches }) = receiver.next().await {
         let queue = queue_of(worker, destination);

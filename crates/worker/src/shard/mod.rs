@@ -64,7 +64,7 @@ async fn own(
     loop {
         tokio::select! {
             biased;
-            () = worker.stopped() => return Ok(()),
+            () = worker.stopped() => return owner.leave().await,
             () = renew.tick() => owner.renew_baton(),
             Some(ended) = owner.outputs.join_next() => {
                 owner.output_ended(ended.map_err(Error::Panicked)??);

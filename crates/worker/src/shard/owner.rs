@@ -7,9 +7,10 @@ use caudal_broker::{Consumer, Delivery, DeliveryTag};
 use caudal_core::{QueryId, ShardId, StageId, limits};
 use caudal_engine::{Shard, Taken};
 use caudal_protocol::{Failure, Message, wire};
-use caudal_runtime::failpoint;
-use caudal_runtime::task;
+use caudal_runtime::{compute, failpoint, task};
 use caudal_store::{Committed, Journal, Record as LogRecord};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 use tracing::info;
 
@@ -20,7 +21,9 @@ use crate::{Error, Worker, mutants};
 
 pub struct Owner {
     worker: Worker,
-    shard: Shard,
+    id: ShardId,
+    /// Away while it computes.
+    shard: Option<Shard>,
     /// None where nothing could outlive this process.
     journal: Option<Journal>,
     /// Everything answered early so far: part of a snapshot.
@@ -55,7 +58,8 @@ impl Owner {
     pub async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Self, Error> {
         let mut owner = Self {
             worker: worker.clone(),
-            shard: Shard::new(id, Arc::clone(&worker.engine), &BTreeSet::new()),
+            id,
+            shard: Some(Shard::new(id, Arc::clone(&worker.engine), &BTreeSet::new())),
             journal: None,
             early: vec![],
             done: BTreeSet::new(),
@@ -71,11 +75,11 @@ impl Owner {
     }
 
     async fn load(&mut self, durable: &Durable, redelivered: bool) -> Result<(), Error> {
-        let outputs = committed_outputs(&self.worker, durable, self.shard.id).await?;
+        let outputs = committed_outputs(&self.worker, durable, self.id).await?;
         self.done = outputs.iter().map(|(stage, _)| *stage).collect();
-        self.shard = Shard::new(self.shard.id, Arc::clone(&self.worker.engine), &self.done);
+        self.shard = Some(Shard::new(self.id, Arc::clone(&self.worker.engine), &self.done));
         let bytes_max = limits::JOURNAL_BYTES_MAX / self.worker.engine.plan.shards as u64;
-        let mut loader = durable.records.load_journal(self.shard.id, bytes_max).await?;
+        let mut loader = durable.records.load_journal(self.id, bytes_max).await?;
         let mut deaths = Deaths::default();
         let mut records = 0;
         while let Some(LogRecord::Snapshot(body) | LogRecord::Entry(body)) = loader.next().await? {
@@ -86,7 +90,7 @@ impl Owner {
         }
         let mut journal = loader.into_journal();
         if redelivered || records > 0 {
-            let (session, shard, deaths) = (durable.session(), self.shard.id, deaths.in_a_row);
+            let (session, shard, deaths) = (durable.session(), self.id, deaths.in_a_row);
             info!(%session, shard = shard.0, records, deaths, "takes over");
             Worker::count(&self.worker.counts.takeovers, 1);
             if deaths >= limits::SHARD_DEATHS_MAX {
@@ -105,17 +109,26 @@ impl Owner {
     async fn restore(&mut self, record: Record) -> Result<(), Error> {
         if !record.done.iter().all(|stage| self.done.contains(stage)) {
             // Committed after we looked: what its inputs were is not here any more.
-            return Err(Error::Superseded { shard: self.shard.id });
+            return Err(Error::Superseded { shard: self.id });
         }
-        self.shard.restore(record.state).await?;
-        for message in record.messages {
-            self.take_one(&wire::decode(message)?).await?;
-        }
-        for early in record.early {
-            self.shard.restore_early(early.stage, early.number, &early.batches)?;
-            self.early.push(early);
-        }
-        self.tell_failures().await
+        let Record { state, messages, early, .. } = record;
+        self.early.extend(early.iter().cloned());
+        let restored = self.compute(|shard| {
+            async move {
+                shard.restore(state).await?;
+                for message in messages {
+                    take_one(shard, &wire::decode(message)?).await?;
+                }
+                for early in early {
+                    shard.restore_early(early.stage, early.number, &early.batches)?;
+                }
+                Ok::<_, Error>(())
+            }
+            .boxed()
+        });
+        restored.await??;
+        self.end_failed_stages();
+        Ok(())
     }
 
     /// Publishes what a predecessor may not have.
@@ -139,13 +152,18 @@ impl Owner {
         let mut record = Record::default();
         let mut taken = vec![];
         let (mut redelivered, mut duplicates) = (0, 0);
-        for Delivery { tag, message, encoded, redelivered: again } in group {
+        let (batons, group): (Vec<_>, Vec<_>) =
+            group.into_iter().partition(|it| matches!(it.message.as_ref(), Message::Baton));
+        for baton in batons {
+            redelivered += u64::from(baton.redelivered);
+            self.hold(baton.tag, consumer).await?;
+        }
+        let gathered = self.gather(&group).await?;
+        for (Delivery { tag, message, encoded, redelivered: again }, gathered) in
+            group.into_iter().zip(gathered)
+        {
             redelivered += u64::from(again);
-            if matches!(message.as_ref(), Message::Baton) {
-                self.hold(tag, consumer).await?;
-                continue;
-            }
-            match self.take_one(&message).await? {
+            match gathered {
                 Taken::Duplicate => duplicates += 1,
                 Taken::Yes if self.journal.is_none() => {}
                 Taken::Yes => record.messages.push(match encoded {
@@ -156,7 +174,7 @@ impl Owner {
             taken.push(tag);
         }
         self.report(redelivered, duplicates);
-        self.tell_failures().await?;
+        self.end_failed_stages();
         self.answer_early(&mut record).await?;
         mutants::ack_before_journal(&mut taken, consumer).await?;
         self.write_down(&record).await?;
@@ -173,22 +191,46 @@ impl Owner {
         self.snapshot().await
     }
 
-    async fn take_one(&mut self, message: &Message) -> Result<Taken, Error> {
-        match message {
-            Message::Part(part) => Ok(self.shard.take(part.clone()).await?),
-            Message::End { source, count } => {
-                self.shard.end(*source, *count)?;
-                Ok(Taken::Yes)
+    /// Takes messages into memory. Partial states are merged, which may take its time.
+    async fn gather(&mut self, group: &[Delivery]) -> Result<Vec<Taken>, Error> {
+        let messages: Vec<_> = group.iter().map(|it| Arc::clone(&it.message)).collect();
+        let gathered = self.compute(|shard| {
+            async move {
+                let mut taken = Vec::with_capacity(messages.len());
+                for message in messages {
+                    taken.push(take_one(shard, &message).await?);
+                }
+                Ok(taken)
             }
-            Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
-        }
+            .boxed()
+        });
+        gathered.await?
+    }
+
+    /// Lets the shard compute: not here, where batons and messages wait to be seen to.
+    async fn compute<T: Send + 'static>(
+        &mut self,
+        work: impl for<'a> FnOnce(&'a mut Shard) -> BoxFuture<'a, T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut shard = self.shard.take().expect(HERE);
+        let computing = compute::run(async move {
+            let made = work(&mut shard).await;
+            (shard, made)
+        });
+        let (shard, made) = computing.await.map_err(Error::Panicked)?;
+        self.shard = Some(shard);
+        Ok(made)
+    }
+
+    fn shard(&mut self) -> &mut Shard {
+        self.shard.as_mut().expect(HERE)
     }
 
     fn report(&self, redelivered: u64, duplicates: u64) {
         Worker::count(&self.worker.counts.redelivered, redelivered);
         Worker::count(&self.worker.counts.duplicates, duplicates);
         if self.journal.is_some() && redelivered + duplicates > 0 {
-            let (session, shard) = (&self.worker.queues.session, self.shard.id.0);
+            let (session, shard) = (&self.worker.queues.session, self.id.0);
             info!(%session, shard, redelivered, duplicates, "saw messages again");
         }
     }
@@ -201,6 +243,13 @@ impl Owner {
         failpoint::hit("shard.before_journal");
         journal.append(record.encode()?).await?;
         failpoint::hit("shard.journaled");
+        Ok(())
+    }
+
+    /// Says that it leaves of its own accord: its successor is not to count that as a death.
+    pub async fn leave(&mut self) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        journal.append(Record::default().encode()?).await?;
         Ok(())
     }
 
@@ -218,7 +267,7 @@ impl Owner {
     /// A delivery may not stay unacknowledged for ever: a new baton comes before the old one goes.
     pub fn renew_baton(&mut self) {
         if self.baton.is_some() {
-            let (worker, queue) = (self.worker.clone(), self.worker.queues.shard(self.shard.id));
+            let (worker, queue) = (self.worker.clone(), self.worker.queues.shard(self.id));
             task::spawn_on(&mut self.outputs, async move {
                 worker.broker.send(&queue, Message::Baton).await?;
                 Ok(OutputEvent::Other)
@@ -228,13 +277,13 @@ impl Owner {
 
     /// The baton, once everything is published.
     pub fn give_up_baton(&mut self) -> Option<DeliveryTag> {
-        let finished = self.shard.is_done() && self.outputs.is_empty();
+        let finished = self.shard().is_done() && self.outputs.is_empty();
         if finished { self.baton.take() } else { None }
     }
 
     /// Early answers. They go into the record before they go out.
     async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
-        match self.shard.early_answers().await {
+        match self.compute(|shard| shard.early_answers().boxed()).await? {
             Err((stage, error)) => self.fail(stage, &Failure::of(&error)).await,
             Ok(answers) => {
                 let early = answers.into_iter().map(|(stage, answer)| EarlyAnswer {
@@ -249,24 +298,40 @@ impl Owner {
     }
 
     fn publish_early(&mut self, early: EarlyAnswer) {
-        let (worker, shard) = (self.worker.clone(), self.shard.id);
+        let (worker, shard) = (self.worker.clone(), self.id);
         task::spawn_on(&mut self.outputs, complete::publish_early(worker, shard, early));
     }
 
     async fn run_complete_stages(&mut self) -> Result<(), Error> {
-        while let Some(complete) = self.shard.next_complete() {
+        while let Some(complete) = self.shard().next_complete() {
             match complete {
                 Ok(completion) => {
                     failpoint::hit("shard.complete");
                     self.running.insert(completion.stage);
-                    let (worker, shard) = (self.worker.clone(), self.shard.id);
+                    let (worker, shard) = (self.worker.clone(), self.id);
                     let running = complete::run_and_publish(worker, shard, completion);
                     task::spawn_on(&mut self.outputs, running);
                 }
-                Err((stage, error)) => self.fail(stage, &Failure::of(&error)).await?,
+                Err((stage, error)) => self.end_failed(stage, &error),
             }
         }
         Ok(())
+    }
+
+    fn end_failed_stages(&mut self) {
+        for (stage, error) in self.shard().take_failures() {
+            self.end_failed(stage, &error);
+        }
+    }
+
+    /// A stage that will never have rows ends with the reason, which is committed as its rows would be.
+    fn end_failed(&mut self, stage: StageId, error: &caudal_engine::Error) {
+        self.running.insert(stage);
+        let (worker, shard, failure) = (self.worker.clone(), self.id, Failure::of(error));
+        task::spawn_on(
+            &mut self.outputs,
+            complete::fail_and_publish(worker, shard, stage, failure),
+        );
     }
 
     pub fn output_ended(&mut self, event: OutputEvent) {
@@ -279,27 +344,22 @@ impl Owner {
     /// Replaces a long journal by a record of what it comes to, where that is shorter.
     async fn snapshot(&mut self) -> Result<(), Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        let state_bytes = self.shard.gathered_bytes() as u64;
+        let shard = self.shard.as_ref().expect(HERE);
+        let state_bytes = shard.gathered_bytes() as u64;
         let size = journal.size();
         let records = failpoint::knob("snapshot_records", limits::SNAPSHOT_RECORDS as usize) as u64;
         let is_long = size.entries >= records && size.entries_bytes >= state_bytes / 2;
         if !is_long || !self.running.is_empty() || state_bytes > limits::SNAPSHOT_BYTES_MAX {
             return Ok(());
         }
-        let Some(state) = self.shard.state() else { return Ok(()) };
+        let Some(state) = shard.state() else { return Ok(()) };
         let done = self.done.iter().copied().collect();
         let early = self.early.clone();
         let record = Record { state, early, done, ..Record::default() };
         failpoint::hit("shard.before_snapshot");
-        journal.snapshot(record.encode()?).await?;
+        let encoding = compute::run(async move { record.encode() });
+        journal.snapshot(encoding.await.map_err(Error::Panicked)??).await?;
         journal.compact().await?;
-        Ok(())
-    }
-
-    async fn tell_failures(&mut self) -> Result<(), Error> {
-        for (stage, error) in self.shard.take_failures() {
-            self.fail(stage, &Failure::of(&error)).await?;
-        }
         Ok(())
     }
 
@@ -310,6 +370,20 @@ impl Owner {
             self.worker.fail(query, failure.clone()).await?;
         }
         Ok(())
+    }
+}
+
+/// The shard is away only while [`Owner::compute`] waits for it.
+const HERE: &str = "the shard is here";
+
+async fn take_one(shard: &mut Shard, message: &Message) -> Result<Taken, Error> {
+    match message {
+        Message::Part(part) => Ok(shard.take(part.clone()).await?),
+        Message::End { source, count } => {
+            shard.end(*source, *count)?;
+            Ok(Taken::Yes)
+        }
+        Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
     }
 }
 
