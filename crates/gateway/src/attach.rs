@@ -14,7 +14,7 @@ use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Tombstone};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
-use caudal_store::{Lease, Renewed};
+use caudal_store::{Lease, Renewed, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::warn;
@@ -100,16 +100,24 @@ impl LeaseKeeper {
     async fn renew(&mut self, statuses: &watch::Sender<Status>) -> Error {
         let mut heartbeats = interval_later(Duration::from_millis(limits::LEASE_RENEW_MS));
         let gateway = Arc::clone(&self.gateway);
+        let mut renewed = time::now();
         loop {
             tokio::select! {
                 biased;
                 leaving = gateway.left() => return leaving,
                 () = heartbeats.tick() => {}
             }
-            let status = match self.look().await {
-                Ok(status) => status,
-                // The store may be back at the next heartbeat; janitors wait for several.
-                Err(error @ Error::Store(_)) if error.is_retryable() => {
+            let status = match self.look_in_time().await {
+                Ok(status) => {
+                    renewed = time::now();
+                    status
+                }
+                // The store may be back at the next heartbeat; janitors wait for several. Long before they bury the
+                // session its client has to be where the store can be reached.
+                Err(error @ Error::Store(_))
+                    if error.is_retryable()
+                        && time::since(renewed) < gateway.settings.grace / 2 =>
+                {
                     warn!(session = %self.open.manifest.session, %error, "cannot renew the lease");
                     Status { waiting_for: vec![error.to_string()], ..statuses.borrow().clone() }
                 }
@@ -121,6 +129,16 @@ impl LeaseKeeper {
                 changes
             });
         }
+    }
+
+    /// A store that hangs is one that cannot be reached.
+    async fn look_in_time(&mut self) -> Result<Status, Error> {
+        let most = self.gateway.settings.grace / 4;
+        let session = self.open.manifest.session.to_string();
+        time::timeout(most, self.look()).await.unwrap_or_else(|_| {
+            let reason = format!("no answer within {} s", most.as_secs_f32());
+            Err(StoreError::Failed { action: "look after", name: session, reason }.into())
+        })
     }
 
     /// Says that the client is there, and finds out how the session is.

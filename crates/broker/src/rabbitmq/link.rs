@@ -21,6 +21,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use super::fault::Fault;
 use crate::{Error, Outage};
 
+/// Between two lines of the log about the same outage.
+const TELL_EVERY: Duration = Duration::from_millis(limits::BROKER_TELL_MS);
+
 /// Between attempts to connect, or to do something with a connection.
 const RETRY: Backoff = Backoff::new(limits::BROKER_RETRY_MS_MIN, limits::BROKER_RETRY_MS_MAX);
 
@@ -148,6 +151,7 @@ async fn supervise(
     suspect: Arc<Notify>,
 ) {
     let mut failures = 0;
+    let mut last_told: Option<Instant> = None;
     while !state.is_closed() {
         let found = match connect(&uri, name).await {
             Ok(connection) => {
@@ -168,8 +172,11 @@ async fn supervise(
             Err(Fault::NoQueue) => State::Refused { reason: "no such virtual host".into() },
             Err(Fault::Lost(reason)) => State::Down { reason },
         };
-        if let State::Down { reason } | State::Refused { reason } = &found {
-            tracing::debug!(name, reason, "no connection to the broker");
+        if let State::Down { reason } | State::Refused { reason } = &found
+            && last_told.is_none_or(|told| told.elapsed() >= TELL_EVERY)
+        {
+            tracing::warn!(name, reason, "no connection to the broker, trying again");
+            last_told = Some(Instant::now());
         }
         state.send_replace(found);
         tokio::select! {

@@ -83,10 +83,17 @@ pub fn take_any_place(
     folder.map(|folder| take_place(&folder, &args.name, runtime)).transpose()
 }
 
-pub async fn connect(args: &NodeArgs) -> Result<(Arc<dyn Broker>, Arc<dyn Store>), Failed> {
+/// The broker, which may be waited for, and the store. None if the node has been told to leave meanwhile.
+pub async fn connect(
+    args: &NodeArgs,
+    stop: &Level,
+) -> Result<Option<(Arc<dyn Broker>, Arc<dyn Store>)>, Failed> {
     let store = caudal_store::open(&args.store).told()?;
     let mut settings = rabbitmq::Settings::new(&args.broker);
     settings.queue_type = args.queue_type;
-    let broker = RabbitBroker::connect(settings).await.told()?;
-    Ok((Arc::new(broker), store))
+    tokio::select! {
+        biased;
+        _ = stop.above(0) => Ok(None),
+        broker = RabbitBroker::connect(settings) => Ok(Some((Arc::new(broker.told()?), store))),
+    }
 }

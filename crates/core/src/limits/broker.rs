@@ -14,6 +14,9 @@ limits! { BROKER = "The broker";
     /// How long a connection to the broker may take.
     BROKER_CONNECT_SECONDS_MAX: u64 = 10 => Effect("it is tried again");
 
+    /// How often a node without its broker says so in its log.
+    BROKER_TELL_MS: u64 = 5000 => Effect("the log says it again");
+
     /// The pause before a connection is tried again; it doubles.
     BROKER_RETRY_MS_MIN: u64 = 50 => Effect("it is tried again");
 

@@ -29,8 +29,11 @@ limits! { STORE = "The store";
     /// For how long a request that a remote store could not answer is made again.
     STORE_RETRY_MS_MAX: u64 = 30_000 => Code(codes::STORE_FAILED);
 
-    /// How long any call to a remote store may take, with its retries and all the pages of a list.
+    /// How long any call to a store may take, with its retries and all the pages of a list.
     STORE_CALL_MS_MAX: u64 = 60_000 => Code(codes::STORE_FAILED);
+
+    /// Calls to a directory at once; each has a thread, also one that a hung disk does not answer.
+    STORE_CALLS_MAX: usize = 128 => Code(codes::STORE_FAILED);
 
     /// How often a create is tried that lost against a write of which then nothing is seen.
     STORE_CREATE_TRIES_MAX: usize = 5 => Code(codes::STORE_FAILED);

@@ -24,11 +24,13 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_core::limits;
 use caudal_runtime::failpoint;
+use tokio::sync::Semaphore;
 
 use self::part::Part;
 use self::settled::Settled;
@@ -36,6 +38,8 @@ use crate::store::{Created, Store, StoreError, check_name};
 
 pub struct Directory {
     root: Arc<Root>,
+    /// Calls at once: a disk that hangs keeps its threads, and may not get all there are.
+    places: Arc<Semaphore>,
 }
 
 impl Directory {
@@ -44,10 +48,12 @@ impl Directory {
         let path = path.into();
         let name = path.display().to_string();
         let root = Root::open(path).map_err(|error| failure("open", &name, &error))?;
-        Ok(Self { root: Arc::new(root) })
+        let places = Arc::new(Semaphore::new(limits::STORE_CALLS_MAX));
+        Ok(Self { root: Arc::new(root), places })
     }
 
-    /// Disks are slow: their work is done where it holds nobody up.
+    /// Disks are slow: their work is done where it holds nobody up. One that does not answer (a mount whose server is gone)
+    /// is an error after a while; what was asked of it may be done later.
     async fn blocking<T: Send + 'static>(
         &self,
         action: &'static str,
@@ -57,8 +63,22 @@ impl Directory {
         check_name(name)?;
         let root = Arc::clone(&self.root);
         let path = root.path.join(name);
-        let done = tokio::task::spawn_blocking(move || work(&root, &path)).await;
-        let result = done.unwrap_or_else(|ended| Err(io::Error::other(ended)));
+        let places = Arc::clone(&self.places);
+        let working = async move {
+            let place = places.acquire_owned().await.map_err(io::Error::other)?;
+            let blocking = move || {
+                let done = work(&root, &path);
+                drop(place);
+                done
+            };
+            let done = tokio::task::spawn_blocking(blocking).await;
+            done.unwrap_or_else(|ended| Err(io::Error::other(ended)))
+        };
+        let call_max = Duration::from_millis(limits::STORE_CALL_MS_MAX);
+        let result = tokio::time::timeout(call_max, working).await.unwrap_or_else(|_| {
+            let seconds = call_max.as_secs();
+            Err(io::Error::new(ErrorKind::TimedOut, format!("no answer within {seconds} s")))
+        });
         result.map_err(|error| failure(action, name, &error))
     }
 }
