@@ -46,6 +46,9 @@ pub enum Error {
     /// The workers of a cluster have memory of their own.
     #[error("a bound on memory says nothing to a cluster")]
     MemoryOfCluster,
+    /// [`Session::timeout`](crate::Session::timeout) is over.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    TimedOut(std::time::Duration),
     /// DataFusion alone does not answer a query that it was to be compared with.
     #[error("DataFusion cannot answer {query}: {source}")]
     Oracle {
@@ -83,6 +86,7 @@ impl Coded for Error {
             Error::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
             Error::Cluster(error) => error.code(),
             Error::MemoryOfCluster => codes::NOT_FOR_A_CLUSTER,
+            Error::TimedOut(_) => codes::TIMED_OUT,
             Error::Oracle { .. } => codes::ORACLE_FAILED,
             Error::Engine(_) => codes::ENGINE_CANNOT_START,
             Error::Session(error) => error.code(),
@@ -102,6 +106,9 @@ impl Coded for Error {
             Error::MemoryOfCluster => Some("its workers have a --memory of their own".to_string()),
             Error::Session(error) => error.hint(),
             Error::Failed { failure, .. } => failure.hint.clone(),
+            Error::TimedOut(_) => {
+                Some("give it more time with --timeout, or ask for less".to_string())
+            }
             Error::Oracle { .. } | Error::Engine(_) => None,
         }
     }

@@ -1,14 +1,16 @@
 //! Several queries in one pass.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use caudal_client::{Event, Service, Upload};
 use caudal_core::{Failure, SessionId};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryFutureExt};
+use tokio::time::{Sleep, sleep};
 
 use crate::error::Error;
 use crate::progress::Progress;
@@ -24,7 +26,26 @@ pub struct Run {
     schemas: Vec<Result<SchemaRef, Failure>>,
     progress: Progress,
     events: BoxStream<'static, Result<Event, Error>>,
+    deadline: Option<Deadline>,
     is_over: bool,
+}
+
+/// When a run has to have come to its end.
+pub struct Deadline {
+    timeout: Duration,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Deadline {
+    pub fn after(timeout: Duration) -> Self {
+        Self { timeout, sleep: Box::pin(sleep(timeout)) }
+    }
+
+    /// Returns when it has passed, with what to say.
+    pub async fn passed(&mut self) -> Error {
+        self.sleep.as_mut().await;
+        Error::TimedOut(self.timeout)
+    }
 }
 
 /// A session, wherever it is, and what is to be sent to it.
@@ -38,10 +59,10 @@ pub struct Opened {
 }
 
 impl Run {
-    pub(crate) fn new(opened: Opened) -> Self {
+    pub(crate) fn new(opened: Opened, deadline: Option<Deadline>) -> Self {
         let Opened { session, service, schemas, uploads, readers, progress } = opened;
         let events = events(Arc::clone(&service), uploads, readers, &progress);
-        Self { session, service, schemas, progress, events, is_over: false }
+        Self { session, service, schemas, progress, events, deadline, is_over: false }
     }
 
     /// What the cluster calls its session.
@@ -95,6 +116,14 @@ impl Stream for Run {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = self.events.poll_next_unpin(context);
+        if next.is_pending()
+            && let Some(deadline) = &mut self.deadline
+            && pin!(deadline.passed()).poll(context).is_ready()
+        {
+            let late = Error::TimedOut(deadline.timeout);
+            self.deadline = None;
+            return Poll::Ready(Some(Err(late)));
+        }
         self.is_over |= matches!(next, Poll::Ready(None));
         next
     }

@@ -2,11 +2,13 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
+use std::time::Duration;
 
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
 use caudal_core::{Failure, TableId, limits};
 use caudal_csv::Table;
+use caudal_engine::memory;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
@@ -17,7 +19,7 @@ use crate::job::Job;
 use crate::local::{self, Local};
 use crate::progress::Progress;
 use crate::reading::Reading;
-use crate::run::{Opened, Run};
+use crate::run::{Deadline, Opened, Run};
 use crate::tables::Tables;
 
 /// Where queries are answered, and how. Cheap to clone; each query is a session of its own there.
@@ -27,6 +29,7 @@ pub struct Session {
     threads: Option<NonZero<usize>>,
     shards: Option<NonZero<usize>>,
     memory_bytes: Option<usize>,
+    timeout: Option<Duration>,
     reading: Reading,
 }
 
@@ -50,7 +53,7 @@ impl Session {
 
     fn at(place: Place) -> Self {
         let reading = Reading::default();
-        Self { place, threads: None, shards: None, memory_bytes: None, reading }
+        Self { place, threads: None, shards: None, memory_bytes: None, timeout: None, reading }
     }
 
     /// How many tasks read files, and how many compute in this process; one for each core, if it is not said.
@@ -68,6 +71,12 @@ impl Session {
     /// have a bound of their own, and a session there is not opened with this one.
     pub fn memory_bytes(self, bytes: usize) -> Self {
         Self { memory_bytes: Some(bytes), ..self }
+    }
+
+    /// How long a run may take, from its beginning to its last row; then it ends, with all its work, by
+    /// [`Error::TimedOut`]. For ever, if it is not said, or as long as a cluster allows.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
     }
 
     /// Whether a row that does not fit its table is an error. It is counted and left out, if this is not said.
@@ -95,11 +104,20 @@ impl Session {
     /// Opens a session that answers all queries of a job, in one pass over its tables. Fails if not one of them can be
     /// answered.
     pub async fn run(&self, job: &Job) -> Result<Run, Error> {
-        let opened = match &self.place {
-            Place::Here => self.open_here(job).await?,
-            Place::Cluster(cluster) => self.open_on(cluster, job).await?,
+        let opening = async {
+            match &self.place {
+                Place::Here => self.open_here(job).await,
+                Place::Cluster(cluster) => self.open_on(cluster, job).await,
+            }
         };
-        Ok(Run::new(opened))
+        let Some(timeout) = self.timeout else { return Ok(Run::new(opening.await?, None)) };
+        let mut deadline = Deadline::after(timeout);
+        let opened = tokio::select! {
+            biased;
+            opened = opening => opened?,
+            late = deadline.passed() => return Err(late),
+        };
+        Ok(Run::new(opened, Some(deadline)))
     }
 
     /// How many tasks read and compute at the same time.
@@ -121,7 +139,7 @@ impl Session {
         };
         let uploads = self.reading.uploads(&job.tables, limits::FRAGMENT_CSV_BYTES, needs)?;
         let threads = self.thread_count();
-        let memory_bytes = self.memory_bytes.unwrap_or(limits::MEMORY_BYTES_DEFAULT);
+        let memory_bytes = self.memory_bytes.unwrap_or_else(memory::default_bytes);
         let settings = local::Settings { threads, memory_bytes };
         let schemas = plan.queries.iter().map(|query| match &query.answer {
             Ok(answer) => Ok(Arc::clone(&answer.schema)),

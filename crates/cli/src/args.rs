@@ -90,6 +90,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
     #[command(flatten)]
+    pub times: TimeArgs,
+    #[command(flatten)]
     pub cluster: ClusterArgs,
 }
 
@@ -120,6 +122,8 @@ pub struct QueryArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub engine: EngineArgs,
+    #[command(flatten)]
+    pub times: TimeArgs,
     #[command(flatten)]
     pub cluster: ClusterArgs,
 }
@@ -323,9 +327,20 @@ pub struct EngineArgs {
     /// How many shards joins and aggregates are divided over [default: one per thread, at least 2]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub shards: Option<u32>,
-    /// Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G [default: 4G]
+    /// Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G [default: half of the
+    /// machine's, or of the container's]
     #[arg(long, value_parser = parse_bytes)]
     pub memory: Option<usize>,
+}
+
+#[derive(Args, Clone, Copy)]
+pub struct TimeArgs {
+    /// How long it may take, e.g. 30s or 10m; then it ends, with all its work [default: as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// How long to wait for its turn on a cluster that has as many sessions open as it allows
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    pub wait: Duration,
 }
 
 pub fn parse_duration(text: &str) -> Result<Duration, String> {

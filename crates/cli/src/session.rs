@@ -5,7 +5,7 @@ use std::num::NonZero;
 use caudal::{Cluster, Session};
 use caudal_core::codes;
 
-use crate::args::{ClusterArgs, EngineArgs, InputArgs};
+use crate::args::{ClusterArgs, EngineArgs, InputArgs, TimeArgs};
 use crate::error::Failed;
 
 /// Where `caudal up` puts its first gateway.
@@ -38,6 +38,14 @@ fn tuned(session: Session, engine: EngineArgs, input: &InputArgs) -> Session {
         session = session.shards(shards);
     }
     session
+}
+
+/// For as long as was said.
+pub fn timed(session: Session, times: TimeArgs) -> Session {
+    match times.timeout {
+        Some(timeout) => session.timeout(timeout),
+        None => session,
+    }
 }
 
 fn at_least_one(count: Option<u32>) -> Option<NonZero<usize>> {

@@ -35,6 +35,8 @@ pub enum Error {
     Unclaimed { seconds: u64 },
     #[error("its client was not there for {seconds} s")]
     ClientGone { seconds: u64 },
+    #[error("the session was open for more than {seconds} s")]
+    SessionTooLong { seconds: u64 },
     #[error("it was cancelled")]
     Cancelled,
     #[error("gateway {gateway} plans session {session} in another way than the one that opened it")]
@@ -74,6 +76,7 @@ impl Coded for Error {
             Error::Leaving { .. } => codes::GATEWAY_LEAVING,
             Error::Unclaimed { .. } => codes::NO_WORKER,
             Error::ClientGone { .. } => codes::CLIENT_GONE,
+            Error::SessionTooLong { .. } => codes::SESSION_TOO_LONG,
             Error::Cancelled => codes::CANCELLED,
             Error::OtherPlan { .. } => codes::OTHER_PLAN,
             Error::BadObject { .. } => codes::BAD_OBJECT,
@@ -97,6 +100,9 @@ impl Coded for Error {
             Error::TooLarge { .. } => "send smaller batches",
             Error::Leaving { .. } => "go on at another gateway",
             Error::Unclaimed { .. } => "start workers on the same broker and store",
+            Error::SessionTooLong { .. } => {
+                "divide it into smaller ones, or have gateways started with a longer --session-max"
+            }
             Error::OtherPlan { .. } => "use one version of Caudal in the whole cluster",
             Error::Planner(error) => return error.hint(),
             Error::Broker(error) => return error.hint(),

@@ -21,13 +21,15 @@ pub struct Janitor {
     clients: Watch<SessionId, Option<(u64, u64)>>,
     /// Slots whose session is not there, by the names of their objects.
     empty_slots: Watch<String, SessionId>,
+    /// Sessions, for how long they have been seen to be open.
+    open: Watch<SessionId, ()>,
     swept: Option<Instant>,
 }
 
 impl Janitor {
     pub fn new(gateway: Arc<Gateway>) -> Self {
-        let (clients, empty_slots) = (Watch::default(), Watch::default());
-        Self { gateway, clients, empty_slots, swept: None }
+        let (clients, empty_slots, open) = Default::default();
+        Self { gateway, clients, empty_slots, open, swept: None }
     }
 
     /// Never ends.
@@ -67,6 +69,7 @@ impl Janitor {
             self.gateway.sessions.forget(gone);
         }
         self.clients.retain(|id| sessions.contains(id));
+        self.open.retain(|id| sessions.contains(id));
         Ok(sessions)
     }
 
@@ -80,14 +83,17 @@ impl Janitor {
         let lease = records.latest_lease().await?;
         let heartbeat =
             lease.map(|lease| (lease.epoch, lease.record.map_or(0, |record| record.heartbeat)));
-        let grace = gateway.settings.grace;
-        if self.clients.observe(session.clone(), heartbeat, now) < grace {
+        let (grace, session_max) = (gateway.settings.grace, gateway.settings.session_max);
+        let why = if self.clients.observe(session.clone(), heartbeat, now) >= grace {
+            Error::ClientGone { seconds: grace.as_secs() }
+        } else if self.open.observe(session.clone(), (), now) >= session_max {
+            Error::SessionTooLong { seconds: session_max.as_secs() }
+        } else {
             return Ok(());
-        }
+        };
         match records.manifest().await? {
             Some(manifest) => {
-                let gone = Failure::of(&Error::ClientGone { seconds: grace.as_secs() });
-                let tombstone = Tombstone::of(&manifest, Some(gone), wall_ms());
+                let tombstone = Tombstone::of(&manifest, Some(Failure::of(&why)), wall_ms());
                 gateway.end_session(tombstone).await.map(|_| ())
             }
             // Left by a session so old that even its tombstone is gone.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub shards: usize,
     /// Grace period: the time that a session may be without its client.
     pub grace: Duration,
+    /// How long a session may be open, whatever it is at.
+    pub session_max: Duration,
     /// Time that a session waits for its first worker.
     pub unclaimed_max: Duration,
 }
@@ -43,6 +45,7 @@ impl Settings {
             sessions_max: limits::SESSIONS_MAX,
             shards: limits::SHARDS_DEFAULT,
             grace: Duration::from_secs(limits::GRACE_SECONDS),
+            session_max: Duration::from_secs(limits::SESSION_SECONDS_MAX),
             unclaimed_max: Duration::from_secs(limits::UNCLAIMED_SECONDS_MAX),
         }
     }

@@ -47,7 +47,8 @@ pub struct WorkerArgs {
     /// Compute threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Memory of each session's joins, aggregates and sorts before they spill to disk [default: 4G]
+    /// Memory of all sessions' joins, aggregates and sorts before they spill to disk [default: half of the machine's, or of
+    /// the container's]
     #[arg(long, value_parser = crate::args::parse_bytes)]
     pub memory: Option<usize>,
 }
@@ -74,6 +75,9 @@ pub struct GatewayArgs {
     /// Seconds after which a session that no client holds is removed
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub grace: u64,
+    /// Seconds that a session may be open, whatever it is at
+    #[arg(long, value_name = "SECONDS", default_value_t = caudal_core::limits::SESSION_SECONDS_MAX)]
+    pub session_max: u64,
     /// A file with the tokens that clients may present, one a line; without it, any is good
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,

@@ -18,6 +18,7 @@ pub fn run(args: GatewayArgs) -> Done {
     let mut settings = Settings::new(&args.node.name, args.listen);
     settings.sessions_max = args.sessions as usize;
     settings.grace = Duration::from_secs(args.grace);
+    settings.session_max = Duration::from_secs(args.session_max);
     if let Some(shards) = args.shards {
         settings.shards = shards as usize;
     }
@@ -27,7 +28,7 @@ pub fn run(args: GatewayArgs) -> Done {
     let runtime = runtime(limits::GATEWAY_THREADS)?;
     let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {
-        let (broker, store) = connect(&args.node).await?;
+        let Some((broker, store)) = connect(&args.node, &stop).await? else { return Ok(()) };
         let told = async move {
             stop.above(0).await;
         };

@@ -16,7 +16,7 @@ pub fn run(args: QueryArgs) -> Done {
         (None, None) => unreachable!("clap asks for one of them"),
     };
     let job = job::of_sql(sql, &args.tables, &args.params)?;
-    answering::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
+    answering::answer(&job, args.engine, args.times, &args.cluster, &args.output, &args.input)
 }
 
 fn read_sql(file: &Path) -> Result<String, Failed> {

@@ -15,5 +15,5 @@ pub fn run(args: RunArgs) -> Done {
     }
     let suite = Suite::find(&args.suite).told()?;
     let job = job::of_suite(&suite, &args.choice, Some(&args.data))?;
-    answering::answer(&job, args.engine, &args.cluster, &args.output, &args.input)
+    answering::answer(&job, args.engine, args.times, &args.cluster, &args.output, &args.input)
 }

@@ -54,11 +54,12 @@ fn eight_clients_at_once_the_ninth_is_refused_and_nothing_is_left() {
 
 fn ninth_is_refused(cluster: &Cluster) {
     let mut ninth = caudal();
-    ninth.args(["query", "-c", "SELECT 1", "--gateway", &cluster.gateways[0]]);
+    ninth.args(["query", "-c", "SELECT 1", "--wait", "1s", "--gateway", &cluster.gateways[0]]);
     let output = ninth.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("CDL-8003") && said.contains("all 8 sessions"), "{said}");
+    assert!(said.contains("waiting: "), "{said}");
 }
 
 #[test]

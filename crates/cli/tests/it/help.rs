@@ -81,7 +81,7 @@ fn demo() {
 
           --memory <MEMORY>
               Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
-              [default: 4G]
+              [default: half of the machine's, or of the container's]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -144,7 +144,16 @@ fn run() {
 
           --memory <MEMORY>
               Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
-              [default: 4G]
+              [default: half of the machine's, or of the container's]
+
+          --timeout <TIME>
+              How long it may take, e.g. 30s or 10m; then it ends, with all its work [default: as long
+              as it takes]
+
+          --wait <TIME>
+              How long to wait for its turn on a cluster that has as many sessions open as it allows
+              
+              [default: 60s]
 
           --gateway <HOST:PORT>
               The gateways of a cluster; when one is lost, another goes on
@@ -229,7 +238,16 @@ fn query() {
 
           --memory <MEMORY>
               Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G
-              [default: 4G]
+              [default: half of the machine's, or of the container's]
+
+          --timeout <TIME>
+              How long it may take, e.g. 30s or 10m; then it ends, with all its work [default: as long
+              as it takes]
+
+          --wait <TIME>
+              How long to wait for its turn on a cluster that has as many sessions open as it allows
+              
+              [default: 60s]
 
           --gateway <HOST:PORT>
               The gateways of a cluster; when one is lost, another goes on

@@ -72,6 +72,7 @@ codes! {
     pub const DATA: Code = query("CDL-3002", "a query failed on its data");
     pub const CONTRADICTION: Code = query("CDL-3003", "fragments that contradict each other");
     pub const OVERFLOW: Code = query("CDL-3004", "a number does not fit into its type");
+    pub const TIMED_OUT: Code = query("CDL-3010", "no answer within the time that was given");
 
     // Messages between processes.
     pub const QUEUE_FULL: Code = query("CDL-4001", "a queue is full").retryable();
@@ -154,6 +155,7 @@ codes! {
     pub const CLIENT_GONE: Code = query("CDL-8012", "a client that is gone");
     pub const CANCELLED: Code = query("CDL-8013", "a session that was cancelled");
     pub const OTHER_PLAN: Code = query("CDL-8014", "a gateway that plans differently").retryable();
+    pub const SESSION_TOO_LONG: Code = query("CDL-8030", "a session that was open for too long");
     pub const BAD_OBJECT: Code = query("CDL-8015", "an object that cannot be read");
     pub const GATEWAY_CANNOT_LISTEN: Code = usage("CDL-8016", "a gateway cannot listen");
     pub const TLS_FILE_UNREADABLE: Code = usage("CDL-8017", "a TLS file cannot be read");
