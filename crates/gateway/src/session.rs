@@ -11,6 +11,7 @@ use caudal_core::{QueryId, SessionId, Source, TableId, limits};
 use caudal_planner::SessionPlan;
 use caudal_protocol::{Message, Queues, TableFragment};
 use caudal_runtime::failpoint::{self, knob};
+use futures::future::try_join_all;
 
 /// An open session.
 pub struct Session {
@@ -42,13 +43,15 @@ impl Session {
     /// Doing it again is harmless: a queue that is there stays, and a second baton is a repetition of
     /// the first.
     pub async fn make_queues(&self, threads: usize) -> Result<(), Error> {
-        for (queue, kind) in self.all_queues(threads) {
-            self.broker.declare(&queue, kind).await?;
-        }
+        let queues = self.all_queues(threads);
+        let declared = queues.iter().map(|(queue, kind)| self.broker.declare(queue, *kind));
+        try_join_all(declared).await?;
         failpoint::hit("open.queues");
-        for shard in self.plan.shard_ids() {
-            self.broker.send(&self.queues.shard(shard), Message::Baton).await?;
-        }
+        let batons = self
+            .plan
+            .shard_ids()
+            .map(async |shard| self.broker.send(&self.queues.shard(shard), Message::Baton).await);
+        try_join_all(batons).await?;
         failpoint::hit("open.batons");
         Ok(())
     }

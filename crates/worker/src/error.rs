@@ -37,6 +37,11 @@ impl Error {
         matches!(self, Error::QueueGone | Error::Broker(caudal_broker::Error::NoQueue { .. }))
     }
 
+    /// The broker does not do what it was asked: of this worker, or at all.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Error::Broker(caudal_broker::Error::Refused { .. }))
+    }
+
     /// Nothing has failed: a connection was lost, or another worker has taken over.
     pub fn is_somebody_elses_turn(&self) -> bool {
         match self {

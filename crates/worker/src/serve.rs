@@ -54,6 +54,11 @@ pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
             Err(error) if error.is_queue_gone() && !has_queue && worker.durable.is_some() => {
                 Err(Error::NoQueueYet)
             }
+            // Others may be let in: that this one is not says nothing about the session.
+            Err(error) if error.is_refusal() && worker.durable.is_some() => {
+                warn!(session = %worker.queues.session, %error, "the broker refuses this worker");
+                Err(Error::NoQueueYet)
+            }
             Err(error) => Err(error),
         };
         if worker.is_stopped() {
@@ -106,7 +111,8 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         return Next::Again;
     }
     *failed_in_a_row += 1;
-    if error.is_retryable() && *failed_in_a_row < limits::WORKER_RETRIES_MAX {
+    let may_help = error.is_retryable() || error.is_refusal();
+    if may_help && *failed_in_a_row < limits::WORKER_RETRIES_MAX {
         warn!(%session, %error, "starting anew");
         return Next::Again;
     }

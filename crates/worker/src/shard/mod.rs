@@ -12,6 +12,7 @@ mod owner;
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::pin::pin;
 use std::time::Duration;
 
 use caudal_broker::{Consumer, Delivery};
@@ -44,11 +45,27 @@ pub async fn serve(
     let Some(first) = first else { return Ok(()) };
     let mut owner = match mutants::memory_kept(worker, id) {
         Some(kept) => kept,
-        None => Owner::take_over(worker, id, first.redelivered).await?,
+        None => take_over(worker, id, first.redelivered).await?,
     };
     let owned = own(worker, &mut owner, first, consumer.as_mut(), progress).await;
     mutants::keep_memory(worker, id, owner);
     owned
+}
+
+/// Takes a shard over. A long journal takes long to load, and the baton that came with the first delivery may not stay
+/// unacknowledged for ever: new ones follow it.
+async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Owner, Error> {
+    let mut taking = pin!(Owner::take_over(worker, id, redelivered));
+    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
+    loop {
+        tokio::select! {
+            biased;
+            taken = &mut taking => return taken,
+            () = renew.tick() => {
+                worker.broker.send(&worker.queues.shard(id), Message::Baton).await?;
+            }
+        }
+    }
 }
 
 /// Owns the shard, from its first delivery on.
