@@ -23,6 +23,7 @@ mod showing;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::fs::Mode;
 
 use crate::args::{Caudal, Command};
 use crate::error::Failed;
@@ -42,7 +43,10 @@ fn main() -> ExitCode {
             | Command::Up(_)
             | Command::Chaos(_)
     );
-    if !leaves_in_order {
+    if leaves_in_order {
+        // Journals, logs and secrets of a cluster are for the user who runs it.
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    } else {
         interrupt::watch();
     }
     let done = match command {

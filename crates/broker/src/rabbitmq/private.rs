@@ -21,7 +21,7 @@ use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-use self::place::Place;
+use self::place::{Place, USER};
 use self::ports::Reservation;
 
 /// Runs the server, and stops it when its own input ends, which is when its parent has ended.
@@ -84,6 +84,7 @@ impl PrivateRabbit {
         let mut place = Place::new(directory)?;
         let ports = Reservation::make().ok_or_else(|| place.not_running("no port is free"))?;
         place.port = ports.first;
+        place.password = place.make_password().map_err(|error| place.not_running(error))?;
         place.write_files().map_err(|error| place.not_running(error))?;
         Ok(Self { place, lifetime, child: None, _ports: Some(ports) })
     }
@@ -102,12 +103,15 @@ impl PrivateRabbit {
         let port = fs::read_to_string(place.file("port"));
         let port = port.map_err(|error| place.not_running(error))?;
         place.port = port.trim().parse().map_err(|error| place.not_running(error))?;
+        place.password = place.read_password().map_err(|error| place.not_running(error))?;
         let ports = Reservation::again(place.port);
         Ok(Self { place, lifetime: Lifetime::Detached, child: None, _ports: ports })
     }
 
+    /// With its password: not for logs, nor for the arguments of a process, which all users of a machine see.
     pub fn url(&self) -> String {
-        format!("amqp://guest:guest@127.0.0.1:{}/%2f", self.place.port)
+        let Place { port, password, .. } = &self.place;
+        format!("amqp://{USER}:{password}@127.0.0.1:{port}/%2f")
     }
 
     /// The process of the broker, while there is one.

@@ -22,7 +22,7 @@ const WORK: QueueKind = QueueKind::Work { messages_max: 1000 };
 #[tokio::test]
 async fn credentials_and_virtual_hosts_that_are_wrong_are_refused() {
     let url = shared_rabbit().await.url();
-    for wrong in [url.replace("guest:guest", "guest:wrong"), url.replace("%2f", "nowhere")] {
+    for wrong in [url.replace("caudal:", "guest:"), url.replace("%2f", "nowhere")] {
         let refused = soon(RabbitBroker::connect(Settings::new(&wrong))).await.map(drop);
         assert!(matches!(refused, Err(Error::Refused { .. })), "{wrong}: {refused:?}");
     }

@@ -16,9 +16,10 @@ pub struct NodeArgs {
     /// The name of this node, unique in its cluster
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// Where RabbitMQ is
-    #[arg(long, value_name = "URL", default_value = "amqp://127.0.0.1:5672")]
-    pub broker: String,
+    /// Where RabbitMQ is; better by CAUDAL_BROKER where it holds a password [default: what the cluster file says, or
+    /// amqp://127.0.0.1:5672]
+    #[arg(long, value_name = "URL", env = "CAUDAL_BROKER", hide_env_values = true)]
+    pub broker: Option<String>,
     /// The kind of queues: classic for one broker, quorum for a cluster of brokers
     #[arg(long, default_value = "classic", value_parser = queue_type())]
     pub queue_type: QueueType,

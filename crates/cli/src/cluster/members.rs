@@ -81,7 +81,9 @@ impl Planning<'_> {
         let kind = role.to_string();
         let mut arguments = vec![&*kind, "--name", &name, "--cluster", &folder];
         if matches!(role, Role::Gateway | Role::Worker) {
-            arguments.extend(["--broker", &self.cluster.broker, "--store", &self.cluster.store]);
+            // The broker's address may hold a password, and all users of a machine see arguments: nodes find it in the
+            // cluster file.
+            arguments.extend(["--store", &self.cluster.store]);
         }
         arguments.extend(more);
         let arguments = arguments.into_iter().map(String::from).collect();

@@ -16,16 +16,25 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::cluster::args::NodeArgs;
+use crate::cluster::state::Cluster;
 use crate::error::{Failed, Told};
 
 /// What a node says when nobody asks for more, by CAUDAL_LOG.
-/// lapin would write down every message that a broker returns, with its rows; what is wrong with the
-/// broker we say ourselves.
-const LOG_DEFAULT: &str = "info,lapin=off";
+const LOG_DEFAULT: &str = "info";
+
+/// lapin would write down every message that a broker returns, with its rows; what is wrong with the broker we say
+/// ourselves. Whoever asks for it by name gets it.
+const LOG_NEVER: &str = "lapin=off";
+
+const BROKER_DEFAULT: &str = "amqp://127.0.0.1:5672";
 
 /// Log lines go to stderr.
 pub fn start_log() {
-    let filter = EnvFilter::try_from_env("CAUDAL_LOG").unwrap_or_else(|_| LOG_DEFAULT.into());
+    let asked = std::env::var("CAUDAL_LOG").unwrap_or_else(|_| LOG_DEFAULT.to_string());
+    let filter = match asked.contains("lapin") {
+        true => EnvFilter::new(asked),
+        false => EnvFilter::new(format!("{asked},{LOG_NEVER}")),
+    };
     let has_colours = stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -83,13 +92,25 @@ pub fn take_any_place(
     folder.map(|folder| take_place(&folder, &args.name, runtime)).transpose()
 }
 
+/// Where RabbitMQ is: as was said, as the cluster file says, or where it usually is.
+fn broker_url(args: &NodeArgs) -> Result<String, Failed> {
+    if let Some(url) = &args.broker {
+        return Ok(url.clone());
+    }
+    let cluster = match &args.cluster {
+        Some(folder) => Cluster::load(folder)?,
+        None => None,
+    };
+    Ok(cluster.map_or_else(|| BROKER_DEFAULT.to_string(), |cluster| cluster.broker))
+}
+
 /// The broker, which may be waited for, and the store. None if the node has been told to leave meanwhile.
 pub async fn connect(
     args: &NodeArgs,
     stop: &Level,
 ) -> Result<Option<(Arc<dyn Broker>, Arc<dyn Store>)>, Failed> {
     let store = caudal_store::open(&args.store).told()?;
-    let mut settings = rabbitmq::Settings::new(&args.broker);
+    let mut settings = rabbitmq::Settings::new(broker_url(args)?);
     settings.queue_type = args.queue_type;
     tokio::select! {
         biased;

@@ -96,7 +96,7 @@ impl Status {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let (broker, store) = (&cluster.broker, &cluster.store);
+        let (broker, store) = (without_password(&cluster.broker), &cluster.store);
         format!("{table}\nbroker {broker}{}\nstore  {store}", rabbit(cluster))
     }
 }
@@ -117,6 +117,15 @@ impl NodeStatus {
         };
         let launches = folder.launched(&member.name).map_or(0, |launched| launched.launches);
         Self { member: member.clone(), state, process, restarts: launches.saturating_sub(1) }
+    }
+}
+
+/// The address of a broker, for others to see.
+fn without_password(url: &str) -> String {
+    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1)))
+    {
+        Some((scheme, host)) => format!("{scheme}://{host}"),
+        None => url.to_string(),
     }
 }
 

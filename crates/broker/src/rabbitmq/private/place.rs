@@ -1,5 +1,8 @@
 //! The place of a private RabbitMQ: its scripts, its files, its names.
 
+use std::fs::{File, Permissions};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -26,20 +29,48 @@ pub struct Place {
     pub scripts: PathBuf,
     /// The broker's; those of its helpers follow.
     pub port: u16,
+    /// Of its only user.
+    pub password: String,
 }
+
+/// The only user of a private RabbitMQ: other users of the machine reach its port, too.
+pub const USER: &str = "caudal";
+
+const PASSWORD_BYTES: usize = 16;
 
 impl Place {
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let scripts = find_scripts().ok_or(Error::NotInstalled)?;
         let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-        Ok(Self { directory, scripts, port: 0 })
+        Ok(Self { directory, scripts, port: 0, password: String::new() })
     }
 
+    /// A password that nobody knows; the same as before, if there is one.
+    pub fn make_password(&self) -> io::Result<String> {
+        if let Ok(password) = self.read_password() {
+            return Ok(password);
+        }
+        let mut random = [0; PASSWORD_BYTES];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub fn read_password(&self) -> io::Result<String> {
+        fs::read_to_string(self.file("password"))
+    }
+
+    /// For this user's eyes only: passwords are among them.
     pub fn write_files(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        fs::set_permissions(&self.directory, Permissions::from_mode(0o700))?;
+        fs::write(self.file("password"), &self.password)?;
         fs::create_dir_all(self.file("home"))?;
         fs::create_dir_all(self.file("log"))?;
         fs::write(self.file("port"), self.port.to_string())?;
-        let configuration = format!("listeners.tcp.1 = 127.0.0.1:{}\n", self.port);
+        let Self { port, password, .. } = self;
+        let configuration = format!(
+            "listeners.tcp.1 = 127.0.0.1:{port}\ndefault_user = {USER}\ndefault_pass = {password}\n"
+        );
         fs::write(self.file("rabbitmq.conf"), configuration)?;
         fs::write(self.file("advanced.config"), "[].\n")?;
         // Some plugins listen on all interfaces.
