@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use caudal_core::ParamValue;
+use caudal_core::{ParamValue, limits};
 use caudal_csv::Table;
 use caudal_planner::{SessionSpec, TableSpec};
 use caudal_protocol::manifest::QuerySpec;
+use caudal_runtime::task;
 use caudal_suite::{Query, Suite};
 
 use crate::error::Error;
@@ -84,7 +85,10 @@ impl Job {
     /// Divides it into stages over so many shards, without running it. Fails if not one query can be answered.
     pub async fn plan(&self, shards: usize) -> Result<Plan, Error> {
         let spec = SessionSpec { queries: self.specs(), shards, ..self.names() };
-        Ok(Plan { stages: caudal_planner::plan(&spec).await?.into() })
+        let planning = async move { caudal_planner::plan(&spec).await };
+        let planned = task::compute_async(limits::PLANNING_STACK_BYTES, planning).await;
+        let died = |died| Error::Session(caudal_client::Error::Panicked(died));
+        Ok(Plan { stages: planned.map_err(died)??.into() })
     }
 
     /// What the names in a query may mean.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::{Failure, QueryId, SessionId, TableId};
+use caudal_core::{Failure, QueryId, SessionId, TableId, limits};
 use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
 use caudal_protocol::calls::{SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
@@ -190,7 +190,7 @@ pub(crate) fn over(tombstone: Tombstone) -> Error {
 pub(crate) async fn plan(manifest: &Manifest) -> Result<caudal_planner::SessionPlan, Error> {
     let spec = SessionSpec::try_from(manifest)?;
     let planning = async move { caudal_planner::plan(&spec).await };
-    Ok(task::compute_async(planning).await??)
+    Ok(task::compute_async(limits::PLANNING_STACK_BYTES, planning).await??)
 }
 
 pub(crate) fn fingerprint_of(plan: &caudal_planner::SessionPlan) -> String {

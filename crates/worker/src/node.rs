@@ -223,7 +223,7 @@ impl Node {
         let spec = SessionSpec::try_from(manifest).map_err(|error| error.to_string())?;
         let (expected, memory) = (manifest.fingerprint.clone(), self.memory.clone());
         // Long enough, for some, that a loop which waited for it would be taken for stuck.
-        let planning = task::compute_async(async move {
+        let planning = task::compute_async(limits::PLANNING_STACK_BYTES, async move {
             let plan = caudal_planner::plan(&spec).await.map_err(|error| error.to_string())?;
             let fingerprint = format!("{:032x}", plan.fingerprint);
             if fingerprint != expected {

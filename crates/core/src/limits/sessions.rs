@@ -23,6 +23,10 @@ limits! { SESSIONS = "Sessions";
     /// Operators in one chain of a query: the depth of its expression, hence of the stack.
     EXPRESSION_TERMS_MAX: usize = 1000 => Code(codes::SYNTAX);
 
+    /// The stack of a thread that plans, in every process: far above what queries of so many operators need. It is memory
+    /// only where it is used.
+    PLANNING_STACK_BYTES: usize = 128 << 20 => Code(codes::SYNTAX);
+
     /// Forms of a function that are listed when it is called wrongly.
     FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
 
