@@ -45,6 +45,9 @@ pub enum Command {
     // `caudal up` starts it for itself; who has a RabbitMQ names it.
     #[command(hide = true)]
     Broker(BrokerArgs),
+    // A gateway starts it for itself.
+    #[command(hide = true)]
+    Planner,
 }
 
 /// Generate small data for every suite, answer all their questions, check every answer

@@ -33,13 +33,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let command = Caudal::parse().command;
-    // Whoever runs a cluster leaves in order instead.
+    // Whoever runs a cluster leaves in order instead, and a planner when its gateway does.
     let leaves_in_order = matches!(
         command,
         Command::Broker(_)
             | Command::Worker(_)
             | Command::Gateway(_)
             | Command::Monitor(_)
+            | Command::Planner
             | Command::Up(_)
             | Command::Chaos(_)
     );
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         Command::Worker(args) => commands::worker::run(args),
         Command::Gateway(args) => commands::gateway::run(args),
         Command::Monitor(args) => commands::monitor::run(args),
+        Command::Planner => commands::planner::run(),
         Command::Limits => commands::limits::run(),
     };
     match done {

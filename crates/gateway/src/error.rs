@@ -8,6 +8,8 @@ use caudal_core::{Code, Coded, Failure, SessionId, codes};
 use thiserror::Error;
 use tokio::task::JoinError;
 
+use crate::planning;
+
 #[derive(Debug, Error)]
 pub enum Error {
     #[error("no token that this cluster knows came with the call")]
@@ -41,6 +43,9 @@ pub enum Error {
     Cancelled,
     #[error("gateway {gateway} plans session {session} in another way than the one that opened it")]
     OtherPlan { gateway: String, session: SessionId },
+    /// One that another gateway has planned: it is not the session's fault.
+    #[error("gateway {gateway} cannot plan session {session}, which is open: {reason}")]
+    NotPlanned { gateway: String, session: SessionId, reason: String },
     #[error("the object {name} is not what it should be: {reason}")]
     BadObject { name: String, reason: String },
     #[error("the broker has lost queue {queue}, though its session is open")]
@@ -54,7 +59,7 @@ pub enum Error {
     #[error("a task of the gateway died: {0}")]
     Panicked(#[from] JoinError),
     #[error(transparent)]
-    Planner(#[from] caudal_planner::Error),
+    Planning(#[from] planning::Error),
     #[error(transparent)]
     Broker(#[from] caudal_broker::Error),
     #[error(transparent)]
@@ -78,14 +83,14 @@ impl Coded for Error {
             Error::ClientGone { .. } => codes::CLIENT_GONE,
             Error::SessionTooLong { .. } => codes::SESSION_TOO_LONG,
             Error::Cancelled => codes::CANCELLED,
-            Error::OtherPlan { .. } => codes::OTHER_PLAN,
+            Error::OtherPlan { .. } | Error::NotPlanned { .. } => codes::OTHER_PLAN,
             Error::BadObject { .. } => codes::BAD_OBJECT,
             Error::Listen { .. } => codes::GATEWAY_CANNOT_LISTEN,
             Error::TlsFile { .. } => codes::TLS_FILE_UNREADABLE,
             Error::Serve(_) => codes::GATEWAY_CANNOT_SERVE,
             Error::Panicked(_) => codes::GATEWAY_TASK_DIED,
             Error::LostQueue { .. } => codes::QUEUE_LOST,
-            Error::Planner(error) => error.code(),
+            Error::Planning(error) => error.code(),
             Error::Broker(error) => error.code(),
             Error::Store(error) => error.code(),
         }
@@ -104,7 +109,7 @@ impl Coded for Error {
                 "divide it into smaller ones, or have gateways started with a longer --session-max"
             }
             Error::OtherPlan { .. } => "use one version of Caudal in the whole cluster",
-            Error::Planner(error) => return error.hint(),
+            Error::Planning(error) => return error.hint(),
             Error::Broker(error) => return error.hint(),
             Error::Store(error) => return error.hint(),
             _ => return None,
@@ -114,7 +119,7 @@ impl Coded for Error {
 
     fn excerpt(&self) -> Option<String> {
         match self {
-            Error::Planner(error) => error.excerpt(),
+            Error::Planning(error) => error.excerpt(),
             _ => None,
         }
     }

@@ -6,16 +6,17 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::{Failure, QueryId, SessionId, TableId, limits};
-use caudal_planner::{AnswerPlan, QueryPlan, SessionSpec};
-use caudal_protocol::calls::{SessionEntry, SessionsReply};
+use caudal_core::{Coded, Failure, QueryId, SessionId, TableId};
+use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
+use caudal_protocol::outline::Outline;
+use caudal_runtime::Level;
 use caudal_runtime::time::wall_ms;
-use caudal_runtime::{Level, task};
 use caudal_store::{SessionRecords, Store, sessions};
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
+use crate::planning::Planning;
 use crate::settings::Settings;
 use crate::tokens::Owner;
 use crate::{Error, Session};
@@ -25,13 +26,15 @@ pub struct Gateway {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sessions: OpenSessions,
+    planning: Planning,
     leaving: Level,
 }
 
 impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
         let (sessions, leaving) = (OpenSessions::default(), Level::default());
-        Self { settings, broker, store, sessions, leaving }
+        let planning = Planning::new(&settings, leaving.clone());
+        Self { settings, broker, store, sessions, planning, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.
@@ -128,14 +131,37 @@ impl Gateway {
         if let Some(open) = self.sessions.get(&manifest.session) {
             return Ok(open);
         }
-        let plan = plan(&manifest).await?;
-        if fingerprint_of(&plan) != manifest.fingerprint {
+        let outline = match self.plan(&manifest).await {
+            // It was planned before, or it would not be open: another gateway may do better.
+            Err(Error::Planning(error)) if !error.is_retryable() => {
+                let (gateway, reason) = (self.settings.name.clone(), error.to_string());
+                return Err(Error::NotPlanned { gateway, session: manifest.session, reason });
+            }
+            planned => planned?,
+        };
+        if outline.fingerprint != manifest.fingerprint {
             let gateway = self.settings.name.clone();
             return Err(Error::OtherPlan { gateway, session: manifest.session });
         }
+        Ok(self.remember_planned(manifest, outline))
+    }
+
+    pub(crate) fn remember_planned(
+        &self,
+        manifest: Manifest,
+        outline: Outline,
+    ) -> Arc<OpenSession> {
         let (id, broker) = (manifest.session.clone(), Arc::clone(&self.broker));
-        let session = Session::resume(id, Arc::new(plan), broker);
-        Ok(self.sessions.insert(OpenSession::new(manifest, session)))
+        let session = Session::resume(id, Arc::new(outline), broker);
+        self.sessions.insert(OpenSession::new(manifest, session))
+    }
+
+    pub(crate) async fn plan(&self, manifest: &Manifest) -> Result<Outline, Error> {
+        tokio::select! {
+            biased;
+            leaving = self.left() => Err(leaving),
+            planned = self.planning.plan(manifest) => planned,
+        }
     }
 
     pub(crate) async fn explain(&self, open: &OpenSession, error: caudal_broker::Error) -> Error {
@@ -186,24 +212,13 @@ pub(crate) fn over(tombstone: Tombstone) -> Error {
     Error::Over { session: tombstone.session, failure: tombstone.failure }
 }
 
-/// Planning is a while of pure computing: not on a thread that has heartbeats to answer.
-pub(crate) async fn plan(manifest: &Manifest) -> Result<caudal_planner::SessionPlan, Error> {
-    let spec = SessionSpec::try_from(manifest)?;
-    let planning = async move { caudal_planner::plan(&spec).await };
-    Ok(task::compute_async(limits::PLANNING_STACK_BYTES, planning).await??)
-}
-
-pub(crate) fn fingerprint_of(plan: &caudal_planner::SessionPlan) -> String {
-    format!("{:032x}", plan.fingerprint)
-}
-
 impl OpenSession {
     pub(crate) fn check_table(&self, table: TableId) -> Result<(), Error> {
-        let tables = &self.session.plan.tables;
+        let tables = &self.session.outline.tables;
         match tables.get(table.index()) {
-            Some(known) if known.stages.is_empty() => Err(Error::BadRequest {
+            Some(known) if !known.needs.needed => Err(Error::BadRequest {
                 what: "the table",
-                reason: format!("no query reads table {}", known.name),
+                reason: format!("no query reads table {}", known.needs.name),
             }),
             Some(_) => Ok(()),
             None => Err(Error::BadRequest {
@@ -213,11 +228,11 @@ impl OpenSession {
         }
     }
 
-    /// The plan of a query's answer, if it has one.
-    pub(crate) fn answer(&self, query: QueryId) -> Result<&AnswerPlan, Error> {
-        let queries = &self.session.plan.queries;
+    /// The shape of a query's answer, if it has one.
+    pub(crate) fn answer(&self, query: QueryId) -> Result<&QueryShape, Error> {
+        let queries = &self.session.outline.queries;
         let reason = match queries.get(query.index()) {
-            Some(QueryPlan { answer: Ok(answer), .. }) => return Ok(answer),
+            Some(answered @ QueryShape { refused: None, .. }) => return Ok(answered),
             Some(refused) => format!("{} was refused", refused.name),
             None => format!("there are {}, and this is number {}", queries.len(), query.0),
         };

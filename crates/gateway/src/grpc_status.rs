@@ -44,9 +44,9 @@ fn grpc_code(error: &Error) -> Code {
         Error::BadRequest { .. }
         | Error::WrongSchema { .. }
         | Error::BadFragment { .. }
-        | Error::TooLarge { .. }
-        | Error::Planner(_) => Code::InvalidArgument,
+        | Error::TooLarge { .. } => Code::InvalidArgument,
         Error::Over { .. } => Code::FailedPrecondition,
+        Error::Planning(error) if !error.is_retryable() => Code::InvalidArgument,
         Error::LeaseLost { .. } => Code::Aborted,
         other if other.is_retryable() => Code::Unavailable,
         _ => Code::Internal,

@@ -4,6 +4,7 @@
 //! - [`Gateway`] serves the sessions of a cluster, for any number of clients, beside other gateways.
 //!   Everything it knows is in the store and the broker, so it may be killed at any moment. One file
 //!   an operation: [`open`], [`attach`], [`put`], [`results`], [`close`].
+//! - [`planning`] is done by processes of its own: what a tenant writes cannot end a gateway.
 //! - [`janitor`] removes what nobody needs any more.
 //! - [`serve`] opens it all to the network, by Arrow Flight: [`flight`] is translation and nothing
 //!   else.
@@ -22,6 +23,7 @@ mod grpc_status;
 pub mod janitor;
 pub mod open;
 mod open_sessions;
+pub mod planning;
 pub mod put;
 pub mod results;
 mod rows;

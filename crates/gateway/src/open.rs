@@ -10,7 +10,6 @@ use std::time::Duration;
 use arrow::datatypes::Schema;
 use caudal_broker::SessionEvent;
 use caudal_core::{Failure, SessionId, limits};
-use caudal_planner::{SessionPlan, TablePlan};
 use caudal_protocol::calls::{OpenReply, OpenRequest, QueryShape, TableNeeds};
 use caudal_protocol::manifest::Manifest;
 use caudal_protocol::schema;
@@ -19,8 +18,9 @@ use caudal_runtime::time::{timeout, wall_ms};
 use caudal_store::{Created, SessionRecords, slots};
 use sha2::{Digest, Sha256};
 
-use crate::gateway::{SESSION_ID_DIGITS, fingerprint_of, over, plan};
+use crate::gateway::{SESSION_ID_DIGITS, over};
 use crate::open_sessions::OpenSession;
+use crate::planning;
 use crate::tokens::{Owner, hex};
 use crate::{Error, Gateway};
 
@@ -39,7 +39,9 @@ impl Gateway {
         let open = match records.manifest().await? {
             Some(manifest) => self.found(manifest, &request).await?,
             None => match self.write_down(owner, &records, &request).await {
-                Err(Error::Planner(error)) => return refused(session, &request, error),
+                Err(Error::Planning(planning::Error::Refused(refusals))) => {
+                    return Ok(refused(session, &request, refusals));
+                }
                 written => written?,
             },
         };
@@ -90,7 +92,8 @@ impl Gateway {
             owner: owner.as_str().to_string(),
         };
         // Before anything is taken: most refusals come from here.
-        manifest.fingerprint = fingerprint_of(&plan(&manifest).await?);
+        let outline = self.plan(&manifest).await?;
+        manifest.fingerprint.clone_from(&outline.fingerprint);
         let sessions_max = self.settings.sessions_max;
         if !slots::take(self.store.as_ref(), records.session(), sessions_max).await? {
             return Err(Error::TooManySessions { sessions_max });
@@ -99,7 +102,7 @@ impl Gateway {
         let created = records.create_manifest(&manifest).await?;
         hit("open.manifest");
         match created {
-            Created::New => self.remember(manifest).await,
+            Created::New => Ok(self.remember_planned(manifest, outline)),
             // The same request, said twice at the same time. Its manifest may have another start.
             Created::Exists => match records.manifest().await? {
                 Some(first) => self.found(first, request).await,
@@ -140,44 +143,17 @@ fn session_of(nonce: &str, owner: &Owner) -> SessionId {
 }
 
 fn reply(open: &OpenSession) -> OpenReply {
-    let plan = &open.session.plan;
+    let outline = &open.session.outline;
     OpenReply {
         session: open.manifest.session.clone(),
-        tables: plan.tables.iter().map(table_needs).collect(),
-        queries: query_shapes(plan),
+        tables: outline.tables.iter().map(|table| table.needs.clone()).collect(),
+        queries: outline.queries.clone(),
         fingerprint: open.manifest.fingerprint.clone(),
     }
 }
 
-fn table_needs(table: &TablePlan) -> TableNeeds {
-    TableNeeds {
-        name: table.name.clone(),
-        needed: !table.stages.is_empty(),
-        columns: table.columns.clone(),
-        schema: Arc::clone(&table.schema),
-    }
-}
-
-fn query_shapes(plan: &SessionPlan) -> Vec<QueryShape> {
-    let shapes = plan.queries.iter().enumerate().map(|(index, query)| {
-        let columns = query.answer.as_ref().map(|answer| Arc::clone(&answer.schema));
-        QueryShape {
-            name: query.name.clone(),
-            schema: columns.unwrap_or_else(|_| Arc::new(Schema::empty())),
-            sources: plan.sources(index.into()),
-            refused: query.answer.as_ref().err().map(|error| Failure::of(error.as_ref())),
-        }
-    });
-    shapes.collect()
-}
-
 /// The answer where not one query can be answered: nothing was opened.
-fn refused(
-    session: SessionId,
-    request: &OpenRequest,
-    error: caudal_planner::Error,
-) -> Result<OpenReply, Error> {
-    let Some(refusals) = error.refusals() else { return Err(error.into()) };
+fn refused(session: SessionId, request: &OpenRequest, refusals: Vec<Failure>) -> OpenReply {
     let tables = request.tables.iter().map(|table| TableNeeds {
         name: table.name.clone(),
         needed: false,
@@ -193,7 +169,7 @@ fn refused(
         refused: Some(refusal),
     });
     let (tables, queries) = (tables.collect(), queries.collect());
-    Ok(OpenReply { session, tables, queries, fingerprint: String::new() })
+    OpenReply { session, tables, queries, fingerprint: String::new() }
 }
 
 #[cfg(test)]

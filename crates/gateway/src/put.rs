@@ -36,9 +36,9 @@ impl Gateway {
     ) -> Result<TableStream, Error> {
         let open = self.find(owner, session).await?;
         open.check_table(table)?;
-        let plan = open.session.plan.table(table);
-        if let Some(difference) = schema::difference(&plan.schema, given) {
-            return Err(Error::WrongSchema { table: plan.name.clone(), difference });
+        let needs = &open.session.outline.table(table).needs;
+        if let Some(difference) = schema::difference(&needs.schema, given) {
+            return Err(Error::WrongSchema { table: needs.name.clone(), difference });
         }
         Ok(TableStream { gateway: Arc::clone(self), open, table })
     }
@@ -77,12 +77,12 @@ impl TableStream {
     /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types
     /// is not passed on.
     fn schema(&self, encodings: &Encodings) -> Result<IpcMessage, ArrowError> {
-        let plan = self.open.session.plan.table(self.table);
-        Ok(ipc::encode_schema(&encodings.schema(&plan.schema)?))
+        let needs = &self.open.session.outline.table(self.table).needs;
+        Ok(ipc::encode_schema(&encodings.schema(&needs.schema)?))
     }
 
     fn bad(&self, number: u32, reason: String) -> Error {
-        let table = self.open.session.plan.table(self.table).name.clone();
+        let table = self.open.session.outline.table(self.table).needs.name.clone();
         Error::BadFragment { table, number, reason }
     }
 }

@@ -8,14 +8,14 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind, with_backpressure};
 use caudal_core::{QueryId, SessionId, Source, TableId, limits};
-use caudal_planner::SessionPlan;
+use caudal_protocol::outline::Outline;
 use caudal_protocol::{Message, Queues, TableFragment};
 use caudal_runtime::failpoint::{self, knob};
 use futures::future::try_join_all;
 
 /// An open session.
 pub struct Session {
-    pub plan: Arc<SessionPlan>,
+    pub outline: Arc<Outline>,
     pub queues: Queues,
     broker: Arc<dyn Broker>,
     /// Fragments that wait for capacity in their queue.
@@ -24,18 +24,18 @@ pub struct Session {
 
 impl Session {
     /// A session whose queues are there already.
-    pub fn resume(id: SessionId, plan: Arc<SessionPlan>, broker: Arc<dyn Broker>) -> Self {
-        Self { plan, queues: Queues { session: id }, broker, held_back: AtomicUsize::new(0) }
+    pub fn resume(id: SessionId, outline: Arc<Outline>, broker: Arc<dyn Broker>) -> Self {
+        Self { outline, queues: Queues { session: id }, broker, held_back: AtomicUsize::new(0) }
     }
 
     /// Makes the session's queues and puts a baton into each shard's.
     pub async fn open(
         id: SessionId,
-        plan: Arc<SessionPlan>,
+        outline: Arc<Outline>,
         broker: Arc<dyn Broker>,
         threads: usize,
     ) -> Result<Self, Error> {
-        let session = Self::resume(id, plan, broker);
+        let session = Self::resume(id, outline, broker);
         session.make_queues(threads).await?;
         Ok(session)
     }
@@ -48,7 +48,7 @@ impl Session {
         try_join_all(declared).await?;
         failpoint::hit("open.queues");
         let batons = self
-            .plan
+            .outline
             .shard_ids()
             .map(async |shard| self.broker.send(&self.queues.shard(shard), Message::Baton).await);
         try_join_all(batons).await?;
@@ -82,14 +82,15 @@ impl Session {
     /// A table of none becomes one of a single empty fragment: what a plan has to say about no rows
     /// at all (the grand total of a grouping set, say) is said by the stage that reads the table.
     pub async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error> {
+        let outline = self.outline.table(table);
         if count == 0 {
-            let batch = RecordBatch::new_empty(Arc::clone(&self.plan.table(table).schema));
+            let batch = RecordBatch::new_empty(Arc::clone(&outline.needs.schema));
             self.put(TableFragment::new(table, 0, batch)).await?;
         }
         let count = count.max(1);
         let source = Source::Table(table);
-        let shards = self.plan.shards_reading(table).into_iter().map(|id| self.queues.shard(id));
-        let results = self.plan.results_reading(table).into_iter().map(|id| self.queues.result(id));
+        let shards = outline.shards.iter().map(|id| self.queues.shard(*id));
+        let results = outline.results.iter().map(|id| self.queues.result(*id));
         for queue in shards.chain(results) {
             self.broker.send(&queue, Message::End { source, count }).await?;
             failpoint::hit("end.half");
@@ -104,7 +105,7 @@ impl Session {
 
     /// Removes everything of the session; whatever is in flight is gone with it.
     pub async fn close(&self) -> Result<(), Error> {
-        for queue in self.queues.all(self.plan.shards, self.plan.queries.len()) {
+        for queue in self.queues.all(self.outline.shards, self.outline.queries.len()) {
             self.broker.delete(&queue).await?;
         }
         Ok(())
@@ -117,8 +118,8 @@ impl Session {
         let shard = QueueKind::Shard { messages_max };
         let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
         let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
-        queues.extend(self.plan.shard_ids().map(|id| (self.queues.shard(id), shard)));
-        let queries = (0..self.plan.queries.len()).map(QueryId::from);
+        queues.extend(self.outline.shard_ids().map(|id| (self.queues.shard(id), shard)));
+        let queries = (0..self.outline.queries.len()).map(QueryId::from);
         queues.extend(queries.map(|query| (self.queues.result(query), result)));
         queues
     }

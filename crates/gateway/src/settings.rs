@@ -16,6 +16,8 @@ pub struct Settings {
     /// Owners whose calls are answered. None: anybody's.
     pub tokens: Option<Vec<Owner>>,
     pub tls: Option<TlsFiles>,
+    /// The program whose `planner`s plan for this gateway. None: it plans itself, and a query can be its end.
+    pub planner: Option<PathBuf>,
     /// Sessions of the whole cluster at the same time; the same at all its gateways.
     pub sessions_max: usize,
     /// Shards of a session whose client does not say how many.
@@ -42,6 +44,7 @@ impl Settings {
             listen,
             tokens: None,
             tls: None,
+            planner: None,
             sessions_max: limits::SESSIONS_MAX,
             shards: limits::SHARDS_DEFAULT,
             grace: Duration::from_secs(limits::GRACE_SECONDS),

@@ -103,6 +103,14 @@ impl SessionPlan {
 
 /// Plans every query of a session that can be planned. Fails if there is none.
 pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
+    plan_telling(spec, |_| {}).await
+}
+
+/// The same; says which query it begins with, for the case that it never ends.
+pub async fn plan_telling(
+    spec: &SessionSpec,
+    mut begins: impl FnMut(QueryId),
+) -> Result<SessionPlan, Error> {
     #[cfg(debug_assertions)]
     if let Some(plan) = crate::remembered::find(spec) {
         return Ok(plan);
@@ -112,6 +120,7 @@ pub async fn plan(spec: &SessionSpec) -> Result<SessionPlan, Error> {
     let mut queries = vec![];
     let sql = Sql::new(spec);
     for (index, query) in spec.queries.iter().enumerate() {
+        begins(index.into());
         let answer = answer_plan(&sql, &mut cutter, index.into(), query).await;
         queries.push(QueryPlan { name: query.name.clone(), answer: answer.map_err(Arc::new) });
     }

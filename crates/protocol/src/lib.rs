@@ -1,6 +1,7 @@
 //! The formats on the wire and in the store: `docs/protocol.md` in Rust.
 //!
 //! - between client and gateway: [`calls`], [`schema`], [`encoding`];
+//! - between a gateway and those who plan for it: [`outline`];
 //! - in queues: [`message`] and how it is [`wire`]d, [`queues`] for their names;
 //! - rows, wherever they are: [`ipc`];
 //! - in the store: [`manifest`] and the other records of a session, [`objects`] for their names.
@@ -13,6 +14,7 @@ pub mod ipc;
 pub mod manifest;
 pub mod message;
 pub mod objects;
+pub mod outline;
 pub mod queues;
 pub mod schema;
 pub mod size;

@@ -91,7 +91,8 @@ impl Local {
         let memory = Memory::new(memory_bytes).map_err(Error::Engine)?;
         let engine = Arc::new(Engine::new(Arc::clone(&plan), &memory));
         let id = SessionId("local".to_string());
-        let session = Session::open(id.clone(), plan, Arc::clone(&broker), threads).await;
+        let outline = Arc::new(plan.outline());
+        let session = Session::open(id.clone(), outline, Arc::clone(&broker), threads).await;
         let session = Arc::new(session.map_err(session_error)?);
         let counts = Arc::new(Counts::default());
         let worker = Worker {

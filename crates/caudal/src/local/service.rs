@@ -9,7 +9,6 @@ use caudal_broker::{Consumer, DeliveryTag};
 use caudal_client::{Answer, Error, Service};
 use caudal_core::{Code, Coded, Failure, QueryId, Source, TableId, codes};
 use caudal_gateway::Session;
-use caudal_planner::QueryPlan;
 use caudal_protocol::TableFragment;
 use caudal_protocol::calls::ResultWhat;
 use tokio::sync::Mutex;
@@ -18,7 +17,6 @@ use tokio::task::{AbortHandle, JoinError, JoinHandle};
 pub struct InProcess {
     session: Arc<Session>,
     sources: Vec<Vec<Source>>,
-    refusals: Vec<Option<Failure>>,
     /// The session's own, if it has one.
     worker: Option<Worker>,
 }
@@ -51,11 +49,9 @@ impl InProcess {
 
     /// A session that others serve.
     pub fn new(session: Arc<Session>) -> Self {
-        let plan = &session.plan;
-        let sources = (0..plan.queries.len()).map(|query| plan.sources(query.into())).collect();
-        let refusal = |query: &QueryPlan| Some(Failure::of(query.answer.as_ref().err()?.as_ref()));
-        let refusals = plan.queries.iter().map(refusal).collect();
-        Self { sources, refusals, session, worker: None }
+        let queries = &session.outline.queries;
+        let sources = queries.iter().map(|query| query.sources.clone()).collect();
+        Self { sources, session, worker: None }
     }
 }
 
@@ -89,7 +85,7 @@ impl Service for InProcess {
     }
 
     fn refusal(&self, query: QueryId) -> Option<&Failure> {
-        self.refusals[query.index()].as_ref()
+        self.session.outline.query(query).refused.as_ref()
     }
 
     async fn put(&self, fragment: TableFragment) -> Result<(), Error> {
@@ -103,8 +99,7 @@ impl Service for InProcess {
     async fn answer(&self, query: QueryId) -> Result<Box<dyn Answer>, Error> {
         let consumer = self.session.result(query).await.map_err(session_error)?;
         let queue = self.session.queues.result(query);
-        let answer = self.session.plan.query(query).answer.as_ref();
-        let columns = answer.map(|answer| Arc::clone(&answer.schema)).ok();
+        let columns = Arc::clone(&self.session.outline.query(query).schema);
         Ok(Box::new(Delivered { consumer, queue, columns, last: None }))
     }
 
@@ -138,7 +133,7 @@ struct Delivered {
     consumer: Box<dyn Consumer>,
     queue: String,
     /// As a user calls them: the rows come under the plan's own names.
-    columns: Option<SchemaRef>,
+    columns: SchemaRef,
     last: Option<DeliveryTag>,
 }
 
@@ -167,10 +162,9 @@ impl Answer for Delivered {
 
 impl Delivered {
     fn named(&self, batch: &RecordBatch) -> RecordBatch {
-        let Some(columns) = &self.columns else { return batch.clone() };
         let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let schema = batch.schema();
-        let fields = schema.fields().iter().zip(columns.fields());
+        let fields = schema.fields().iter().zip(self.columns.fields());
         let fields = fields.map(|(field, named)| field.as_ref().clone().with_name(named.name()));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         RecordBatch::try_new_with_options(schema, batch.columns().to_vec(), &rows)

@@ -129,8 +129,8 @@ pub async fn upload(
 ) -> Result<(), String> {
     for (index, table) in tables.into_iter().enumerate() {
         let id = TableId::from(index);
-        let needs = session.plan.table(id);
-        if needs.stages.is_empty() {
+        let needs = &session.outline.table(id).needs;
+        if !needs.needed {
             continue;
         }
         let count = u32::try_from(table.fragments.len()).unwrap();

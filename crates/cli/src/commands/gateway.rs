@@ -12,6 +12,9 @@ use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
 use crate::error::{Failed, Told};
 use crate::session::runtime;
 
+/// Whatever its file is by now: a planner has to be of the same version.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
 pub fn run(args: GatewayArgs) -> Done {
     start_log();
     let stop = stop_signal();
@@ -25,6 +28,7 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tokens = args.tokens.as_deref().map(read_tokens).transpose()?;
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
+    settings.planner = Some(THIS_PROGRAM.into());
     let runtime = runtime(limits::GATEWAY_THREADS)?;
     let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {

@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod generate;
 pub mod limits;
 pub mod monitor;
+pub mod planner;
 pub mod query;
 pub mod run;
 pub mod sessions;

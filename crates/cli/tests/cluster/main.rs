@@ -14,6 +14,7 @@ mod harness;
 mod kills;
 mod lookalikes;
 mod partition;
+mod planners;
 mod points;
 mod rabbit;
 mod random;

@@ -18,6 +18,7 @@ mod interrupt;
 mod misfits;
 mod on_a_cluster;
 mod place;
+mod planners;
 mod python;
 mod round_trip;
 mod shared_data;

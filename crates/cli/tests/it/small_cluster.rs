@@ -1,6 +1,7 @@
 //! A cluster inside the test: gateways on loopback, a worker, and a broker and a store in memory.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -29,6 +30,18 @@ impl SmallCluster {
 
     /// Two gateways that let in whoever has one of these tokens; anybody, if there are none.
     pub fn without_workers(tokens: &[&str]) -> Self {
+        let tokens: Vec<_> = tokens.iter().map(|token| Owner::of_token(token)).collect();
+        Self::of_gateways(|settings| {
+            settings.tokens = (!tokens.is_empty()).then(|| tokens.clone());
+        })
+    }
+
+    /// Two gateways with planners of this program.
+    pub fn planned_by(program: Option<PathBuf>) -> Self {
+        Self::of_gateways(|settings| settings.planner.clone_from(&program))
+    }
+
+    fn of_gateways(change: impl Fn(&mut Settings)) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
         let broker: Arc<dyn Broker> = Arc::new(Arc::new(MemoryBroker::default()));
@@ -36,9 +49,7 @@ impl SmallCluster {
         let (bound, addresses) = mpsc::channel();
         for name in ["gateway-1", "gateway-2"] {
             let mut settings = Settings::new(name, SocketAddr::from(([127, 0, 0, 1], 0)));
-            if !tokens.is_empty() {
-                settings.tokens = Some(tokens.iter().map(|token| Owner::of_token(token)).collect());
-            }
+            change(&mut settings);
             let (broker, store, bound) = (Arc::clone(&broker), Arc::clone(&store), bound.clone());
             runtime.spawn(async move {
                 let told = |address| bound.send(address).unwrap();

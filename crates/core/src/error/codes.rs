@@ -63,6 +63,9 @@ codes! {
     pub const TABLE_NAME_TWICE: Code = query("CDL-2011", "two tables of one name");
     pub const BAD_SCHEMA: Code = query("CDL-2012", "a schema that is none");
     pub const BAD_START: Code = query("CDL-2013", "a start that is no time");
+    pub const PLANNING_TOO_LARGE: Code = query("CDL-2014", "a query takes too much memory to plan");
+    pub const PLANNING_TOO_SLOW: Code = query("CDL-2015", "a query takes too long to plan");
+    pub const PLANNER_FAILED: Code = query("CDL-2016", "the planner failed");
     pub const WOULD_BE_WRONG: Code = query("CDL-2020", "refused, since the answer would be wrong");
     pub const AMBIGUOUS_NAME: Code = query("CDL-2030", "a name could be one of several");
     pub const NOT_SUPPORTED: Code = query("CDL-2031", "SQL that is not supported");
@@ -162,6 +165,8 @@ codes! {
     pub const GATEWAY_CANNOT_SERVE: Code = usage("CDL-8018", "a gateway cannot serve");
     pub const GATEWAY_TASK_DIED: Code = query("CDL-8019", "a task of the gateway died");
     pub const QUEUE_LOST: Code = query("CDL-8020", "a lost queue");
+    pub const PLANNERS_BUSY: Code = connection("CDL-8021", "too many sessions wait to be planned").retryable();
+    pub const PLANNER_CANNOT_START: Code = connection("CDL-8022", "a planner cannot be started").retryable();
 
     // Clients of a cluster.
     pub const NO_GATEWAY: Code = connection("CDL-9001", "no gateway answers");

@@ -8,6 +8,7 @@ mod gateway;
 mod limit;
 mod monitor;
 mod nodes;
+mod planners;
 mod sessions;
 mod store;
 mod terminal;
@@ -20,6 +21,7 @@ pub use self::gateway::*;
 pub use self::limit::{Group, Limit, Met};
 pub use self::monitor::*;
 pub use self::nodes::*;
+pub use self::planners::*;
 pub use self::sessions::*;
 pub use self::store::*;
 pub use self::terminal::*;
@@ -31,6 +33,7 @@ pub const ALL: &[Group] = &[
     sessions::SESSIONS,
     client::CLIENT,
     gateway::GATEWAY,
+    planners::PLANNER,
     worker::WORKER,
     broker::BROKER,
     store::STORE,

@@ -113,8 +113,8 @@ impl Cluster {
     }
 
     pub async fn make_queues(&self) -> Arc<Session> {
-        let plan = Arc::clone(&self.plan);
-        Arc::new(Session::open(self.id.clone(), plan, self.broker(), 2).await.unwrap())
+        let outline = Arc::new(self.plan.outline());
+        Arc::new(Session::open(self.id.clone(), outline, self.broker(), 2).await.unwrap())
     }
 
     async fn answer(self, tables: &[Table], rng: &mut Rng) -> (Vec<Answer>, usize) {
