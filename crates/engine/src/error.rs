@@ -1,6 +1,7 @@
 //! Errors of running a stage.
 
 use caudal_core::{Code, Coded, EndConflict, codes};
+use caudal_functions::bounded::TooLarge;
 use caudal_planner::mistakes::plain;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
@@ -11,6 +12,8 @@ pub enum Error {
     Memory(Box<DataFusionError>),
     #[error("a number does not fit into its type: {0}")]
     Overflow(String),
+    #[error("{0}")]
+    TooLarge(TooLarge),
     #[error("{}", plain::text(.0))]
     Data(Box<DataFusionError>),
     #[error("fragments that contradict each other: {0}")]
@@ -21,6 +24,9 @@ impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
         if matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)) {
             return Error::Memory(Box::new(error));
+        }
+        if let Some(what) = TooLarge::in_error(&error) {
+            return Error::TooLarge(what.clone());
         }
         match plain::overflow(&error) {
             Some(what) => Error::Overflow(what),
@@ -36,6 +42,7 @@ impl Coded for Error {
             Error::Data(_) => codes::DATA,
             Error::Conflict(_) => codes::CONTRADICTION,
             Error::Overflow(_) => codes::OVERFLOW,
+            Error::TooLarge(_) => codes::FUNCTION_MAKES_TOO_MUCH,
         }
     }
 
@@ -47,6 +54,7 @@ impl Coded for Error {
             Error::Overflow(_) => Some(
                 "compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)".into(),
             ),
+            Error::TooLarge(_) => Some(TooLarge::HINT.into()),
             Error::Data(_) | Error::Conflict(_) => None,
         }
     }

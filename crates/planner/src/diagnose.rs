@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use caudal_core::error::nearest;
+use caudal_functions::bounded::TooLarge;
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
@@ -85,6 +86,9 @@ impl Diagnose<'_> {
             return unknown;
         }
         // Constants are computed here already.
+        if let Some(what) = TooLarge::in_error(&error) {
+            return Error::TooLarge { query: self.name(), what: what.clone() };
+        }
         if let Some(what) = plain::overflow(&error) {
             return Error::Overflow { query: self.name(), what, at };
         }

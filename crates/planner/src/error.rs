@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use caudal_core::{Code, Coded, Failure, codes};
+use caudal_functions::bounded::TooLarge;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
 
@@ -55,6 +56,9 @@ pub enum Error {
     /// A constant that cannot be computed, as it would be of a row.
     #[error("{query}: a number does not fit into its type: {what}")]
     Overflow { query: String, what: String, at: Option<Place> },
+    /// Something that makes much of little, as it would be when it is run.
+    #[error("{query}: {what}")]
+    TooLarge { query: String, what: TooLarge },
     #[error("{query}: {}", plain::text(source))]
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
     #[error("{query} cannot be divided into stages: {}", plain::text(source))]
@@ -161,6 +165,7 @@ impl Coded for Error {
             Error::BadStart { .. } => codes::BAD_START,
             Error::Refused { .. } => codes::WOULD_BE_WRONG,
             Error::Overflow { .. } => codes::OVERFLOW,
+            Error::TooLarge { .. } => codes::FUNCTION_MAKES_TOO_MUCH,
             Error::Ambiguous { .. } => codes::AMBIGUOUS_NAME,
             Error::Every(errors) => {
                 errors.first().map_or(codes::INVALID_QUERY, |error| error.code())
@@ -201,6 +206,7 @@ impl Coded for Error {
             ),
             Error::MissingParam { name, .. } => Some(format!("give it one: --param {name}=VALUE")),
             Error::Refused { hint, .. } => hint.clone(),
+            Error::TooLarge { .. } => Some(TooLarge::HINT.into()),
             Error::Overflow { .. } => Some(
                 "compute in a wider type: CAST(x AS DECIMAL(38, 0)) or CAST(x AS DOUBLE)".into(),
             ),

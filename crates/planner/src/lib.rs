@@ -7,7 +7,7 @@
 //!    [`sql`]: parse, refuse what is not a pure SELECT, rewrite what DataFusion would get wrong in the SQL ([`rewrite`]) and in its
 //!    logical plan ([`logical`]), make its physical plan over [`leaf`]s that stand for the session's tables, with
 //!    numbers that are exact (`literals`), arithmetic that does not wrap (`checked`, `signed`, `distinct`), one NaN (`nans`), one
-//!    zero (`zeros`) and casts that stay where they are (`casts`);
+//!    zero (`zeros`), casts that stay where they are (`casts`) and functions that do not make too much (`bounds`);
 //! 2. [`exchanges`]: DataFusion's exchanges become ours; nothing below a recursive query is touched;
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
@@ -18,6 +18,7 @@
 //! arrives at the same stages: the [`fingerprint`] says so.
 
 pub mod align;
+mod bounds;
 mod calls;
 mod cases;
 mod casts;

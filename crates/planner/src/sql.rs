@@ -22,6 +22,7 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::bounds::{self, BoundedFunctions};
 use crate::casts::KeptCasts;
 use crate::checked::{CheckedArithmetic, CheckedConstants};
 use crate::constant_filters;
@@ -134,6 +135,7 @@ impl<'a> Sql<'a> {
         let plan = planner
             .create_physical_plan(&plan)
             .await
+            .and_then(bounds::with_small_constants)
             .map_err(|error| diagnose.planning(error, &statement))?;
         Ok(Planned { plan, names })
     }
@@ -187,6 +189,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     context.add_analyzer_rule(Arc::new(ForgetDependencies));
     context.add_analyzer_rule(Arc::new(times::AsText));
     context.add_analyzer_rule(Arc::new(KeptCasts));
+    context.add_analyzer_rule(Arc::new(BoundedFunctions));
     for (index, mut table) in tables.enumerate() {
         table.table = index.into();
         let name = datafusion::common::TableReference::bare(table.name.clone());

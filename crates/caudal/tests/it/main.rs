@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod bounds;
 mod differential;
 mod early;
 mod examples;

@@ -75,6 +75,7 @@ codes! {
     pub const DATA: Code = query("CDL-3002", "a query failed on its data");
     pub const CONTRADICTION: Code = query("CDL-3003", "fragments that contradict each other");
     pub const OVERFLOW: Code = query("CDL-3004", "a number does not fit into its type");
+    pub const FUNCTION_MAKES_TOO_MUCH: Code = query("CDL-3005", "a function would make too much");
     pub const TIMED_OUT: Code = query("CDL-3010", "no answer within the time that was given");
 
     // Messages between processes.

@@ -30,6 +30,16 @@ limits! { SESSIONS = "Sessions";
     /// Forms of a function that are listed when it is called wrongly.
     FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
 
+    /// Bytes of one value that a function makes: nobody reads more, and no broker takes it.
+    FUNCTION_VALUE_BYTES_MAX: usize = 64 << 20 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
+
+    /// Bytes that a function makes of one batch, as much as the rows of a message may be: memory that nobody accounts for
+    /// until it is there.
+    FUNCTION_BATCH_BYTES_MAX: usize = 256 << 20 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
+
+    /// Bytes of one constant beside the columns of a table: it becomes a value of every row of a batch.
+    CONSTANT_BYTES_MAX: usize = 32 << 10 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
+
     /// Memory for a run when the user sets none and the machine does not say what it has.
     MEMORY_BYTES_DEFAULT: usize = 4 << 30 => Code(codes::OUT_OF_MEMORY);
 

@@ -11,6 +11,7 @@
 //! gives another result.
 
 mod floats;
+mod listed;
 mod parts;
 
 use arrow::datatypes::{DataType, FieldRef};
@@ -24,6 +25,7 @@ use datafusion::logical_expr::{
 use datafusion::scalar::ScalarValue;
 
 use self::floats::FloatFrame;
+use self::listed::Listed;
 use self::parts::Parts;
 use crate::checked::is_exact;
 
@@ -78,7 +80,11 @@ impl AggregateUDFImpl for Windowed {
     }
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.inner.accumulator(arguments)
+        let accumulator = self.inner.accumulator(arguments)?;
+        Ok(match Listed::is_for(self.name()) {
+            true => Box::new(Listed::new(self.name(), accumulator)),
+            false => accumulator,
+        })
     }
 
     fn create_sliding_accumulator(
@@ -94,7 +100,10 @@ impl AggregateUDFImpl for Windowed {
             "sum" | "avg" if kind == DataType::Float64 && !arguments.is_distinct => {
                 Ok(Box::new(FloatFrame::new(self.name() == "avg")))
             }
-            _ => Ok(Box::new(Parts::new(self.inner.clone(), arguments)?)),
+            name => {
+                let parts = Box::new(Parts::new(self.inner.clone(), arguments)?);
+                Ok(if Listed::is_for(name) { Box::new(Listed::new(name, parts)) } else { parts })
+            }
         }
     }
 

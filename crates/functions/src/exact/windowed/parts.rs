@@ -16,11 +16,15 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
 use arrow::datatypes::{FieldRef, Schema};
+use caudal_core::limits;
 use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Accumulator, AggregateUDF};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::scalar::ScalarValue;
+
+use super::listed::bytes_of;
+use crate::bounded::TooLarge;
 
 type State = Vec<ScalarValue>;
 
@@ -52,6 +56,7 @@ impl Parts {
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         self.newer = None;
+        let mut states_bytes = 0;
         for row in (0..columns[0].len()).rev() {
             let mut accumulator = self.call.accumulator()?;
             let row: Vec<_> = columns.iter().map(|column| column.slice(row, 1)).collect();
@@ -59,7 +64,13 @@ impl Parts {
             if let Some(after) = self.older.last() {
                 merge(accumulator.as_mut(), after)?;
             }
-            self.older.push(accumulator.state()?);
+            let state = accumulator.state()?;
+            states_bytes += state.iter().map(bytes_of).sum::<u128>();
+            if states_bytes > limits::FUNCTION_BATCH_BYTES_MAX as u128 {
+                let (function, rows) = (self.call.function.name(), self.older.len() + 1);
+                return Err(TooLarge::batch(function, rows, states_bytes).into());
+            }
+            self.older.push(state);
         }
         Ok(())
     }
