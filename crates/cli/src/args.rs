@@ -314,7 +314,7 @@ pub struct ClusterArgs {
         hide_env_values = true
     )]
     pub gateway: Vec<String>,
-    /// The token to show to the gateways
+    /// The token to show to the gateways; better in the variable, for others on this machine see options
     #[arg(long, env = "CAUDAL_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// Use TLS, and check the gateways against the certificates in this file (PEM)

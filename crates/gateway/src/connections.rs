@@ -1,11 +1,11 @@
-//! The connections of a gateway: not more than a bound, and none that only sits there.
+//! The connections of a gateway: each has a [place](crate::places), and a stranger keeps it only for a while.
 
 #![allow(clippy::disallowed_methods, reason = "connections are of the network: none is simulated")]
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use caudal_core::limits;
@@ -13,31 +13,37 @@ use futures::Stream;
 use futures::stream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
-use tonic::transport::server::{Connected, TcpConnectInfo};
+use tonic::Extensions;
+use tonic::transport::server::{Connected, TlsConnectInfo};
 use tracing::warn;
 
-/// Accepts connections for ever; those beyond the bound wait until another has gone. A client
-/// has to say something within `timeout`.
+use crate::places::{Bounds, Guest, Place, Places};
+
+/// Accepts connections for ever; one that can have no place is closed at once. Who has not been let in within
+/// `timeout`, whatever it says meanwhile, is closed, too.
 pub fn accept(
     listener: TcpListener,
-    connections_max: usize,
+    bounds: Bounds,
     timeout: Duration,
 ) -> impl Stream<Item = io::Result<Connection>> {
-    let places = Arc::new(Semaphore::new(connections_max));
+    let places = Places::new(bounds);
     stream::unfold((listener, places), move |(listener, places)| async move {
-        let place = Arc::clone(&places).acquire_owned().await.ok()?;
-        let tcp = next_connection(&listener).await;
-        Some((Ok(Connection::new(tcp, timeout, place)), (listener, places)))
+        let connection = loop {
+            let (tcp, address) = next_connection(&listener).await;
+            if let Some(place) = places.take(address.ip()) {
+                break Connection::new(tcp, timeout, place);
+            }
+        };
+        Some((Ok(connection), (listener, places)))
     })
 }
 
 /// An accept that fails says nothing about the next one.
-async fn next_connection(listener: &TcpListener) -> TcpStream {
+async fn next_connection(listener: &TcpListener) -> (TcpStream, std::net::SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((tcp, _)) => return tcp,
+            Ok(accepted) => return accepted,
             Err(error) => {
                 warn!(%error, "cannot accept a connection");
                 sleep(Duration::from_millis(limits::GATEWAY_ACCEPT_MS)).await;
@@ -48,16 +54,54 @@ async fn next_connection(listener: &TcpListener) -> TcpStream {
 
 pub struct Connection {
     tcp: TcpStream,
-    /// Until when the client has to say something, unless it has.
-    first_bytes: Option<Pin<Box<Sleep>>>,
-    _place: OwnedSemaphorePermit,
+    place: Place,
+    /// Until when the client has to be let in, unless it has been.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+/// What a call knows of the connection that it came by.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    guest: Arc<Guest>,
+}
+
+impl Caller {
+    /// The one of a call; `None` where there is no network.
+    pub fn of(call: &Extensions) -> Option<&Self> {
+        let by_tls = || call.get::<TlsConnectInfo<Self>>().map(TlsConnectInfo::get_ref);
+        call.get::<Self>().or_else(by_tls)
+    }
+
+    /// Its token is accepted.
+    pub fn let_in(&self) {
+        self.guest.let_in();
+    }
 }
 
 impl Connection {
-    fn new(tcp: TcpStream, timeout: Duration, place: OwnedSemaphorePermit) -> Self {
+    fn new(tcp: TcpStream, timeout: Duration, place: Place) -> Self {
         // Small messages wait for nothing. Where it cannot be had, they do.
         let _ = tcp.set_nodelay(true);
-        Self { tcp, first_bytes: Some(Box::pin(sleep(timeout))), _place: place }
+        Self { tcp, place, deadline: Some(Box::pin(sleep(timeout))) }
+    }
+
+    /// An error for a stranger whose place is needed, or whose time is over.
+    fn check_stranger(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(deadline) = &mut self.deadline else { return Ok(()) };
+        if self.place.guest.is_sent_away(context.waker()) {
+            let reason = "its place was needed, and it had shown no token";
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason));
+        }
+        if self.place.guest.is_let_in() {
+            self.deadline = None;
+            return Ok(());
+        }
+        match deadline.as_mut().poll(context) {
+            Poll::Ready(()) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "it has shown no token"))
+            }
+            Poll::Pending => Ok(()),
+        }
     }
 }
 
@@ -67,20 +111,8 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Some(deadline) = &mut self.first_bytes else {
-            return Pin::new(&mut self.tcp).poll_read(context, buffer);
-        };
-        let is_late = deadline.as_mut().poll(context).is_ready();
-        match Pin::new(&mut self.tcp).poll_read(context, buffer) {
-            Poll::Pending if is_late => {
-                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "it said nothing")))
-            }
-            read => {
-                let read = ready!(read);
-                self.first_bytes = None;
-                Poll::Ready(read)
-            }
-        }
+        self.check_stranger(context)?;
+        Pin::new(&mut self.tcp).poll_read(context, buffer)
     }
 }
 
@@ -90,6 +122,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.check_stranger(context)?;
         Pin::new(&mut self.tcp).poll_write(context, bytes)
     }
 
@@ -98,6 +131,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check_stranger(context)?;
         Pin::new(&mut self.tcp).poll_write_vectored(context, slices)
     }
 
@@ -115,10 +149,10 @@ impl AsyncWrite for Connection {
 }
 
 impl Connected for Connection {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = Caller;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.tcp.connect_info()
+    fn connect_info(&self) -> Caller {
+        Caller { guest: Arc::clone(&self.place.guest) }
     }
 }
 
@@ -126,38 +160,75 @@ impl Connected for Connection {
 mod tests {
     use futures::StreamExt;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::timeout;
 
     use super::*;
 
+    const SOON: Duration = Duration::from_secs(10);
+
+    const BOUNDS: Bounds =
+        Bounds { connections_max: 3, per_address_max: 2, strangers_per_address_max: 1 };
+
     #[tokio::test]
-    async fn one_beyond_the_bound_waits_until_another_has_gone() {
+    async fn one_without_a_place_is_closed_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut accepted = Box::pin(accept(listener, 1, Duration::from_secs(60)));
-        let _clients = [
-            TcpStream::connect(address).await.unwrap(),
-            TcpStream::connect(address).await.unwrap(),
-        ];
-        let first = accepted.next().await.unwrap().unwrap();
-        assert!(futures::poll!(accepted.next()).is_pending());
-        drop(first);
-        accepted.next().await.unwrap().unwrap();
+        let mut accepted = Box::pin(accept(listener, BOUNDS, Duration::from_secs(60)));
+        let mut known = vec![];
+        for _ in 0..2 {
+            let client = TcpStream::connect(address).await.unwrap();
+            let connection = accepted.next().await.unwrap().unwrap();
+            connection.connect_info().let_in();
+            known.push((client, connection));
+        }
+        let mut refused = TcpStream::connect(address).await.unwrap();
+        assert!(futures::poll!(accepted.next()).is_pending(), "nobody has accepted it");
+        let end = timeout(SOON, async {
+            tokio::select! {
+                end = refused.read_u8() => end.unwrap_err(),
+                _ = accepted.next() => unreachable!("nobody else connects"),
+            }
+        });
+        assert_ne!(end.await.expect("it is not left waiting").kind(), io::ErrorKind::WouldBlock);
+        let (client, mut connection) = known.pop().unwrap();
+        assert!(tokio::io::AsyncWriteExt::write_u8(&mut { client }, 7).await.is_ok());
+        assert_eq!(connection.read_u8().await.unwrap(), 7, "those who were let in stay");
     }
 
     #[tokio::test]
-    async fn one_that_says_nothing_is_closed_and_one_that_speaks_stays() {
+    async fn whatever_a_stranger_says_it_has_to_show_a_token_in_time() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut accepted = Box::pin(accept(listener, 2, Duration::from_millis(50)));
-        let _silent = TcpStream::connect(address).await.unwrap();
-        let mut silent = accepted.next().await.unwrap().unwrap();
-        let late = silent.read_u8().await.unwrap_err();
-        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
-
-        let mut speaking = TcpStream::connect(address).await.unwrap();
+        let mut accepted = Box::pin(accept(listener, BOUNDS, Duration::from_millis(100)));
+        let mut stranger = TcpStream::connect(address).await.unwrap();
         let mut heard = accepted.next().await.unwrap().unwrap();
-        speaking.write_u8(7).await.unwrap();
+        stranger.write_u8(7).await.unwrap();
         assert_eq!(heard.read_u8().await.unwrap(), 7);
-        assert!(heard.first_bytes.is_none(), "from now on it may take its time");
+        let late = timeout(SOON, heard.read_u8()).await.unwrap().unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+        drop(heard);
+
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let mut heard = accepted.next().await.unwrap().unwrap();
+        heard.connect_info().let_in();
+        let waits = timeout(Duration::from_millis(300), heard.read_u8()).await;
+        assert!(waits.is_err(), "who was let in may take its time");
+        client.write_u8(8).await.unwrap();
+        assert_eq!(heard.read_u8().await.unwrap(), 8);
+    }
+
+    #[tokio::test]
+    async fn a_stranger_whose_place_is_needed_is_woken_and_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut accepted = Box::pin(accept(listener, BOUNDS, Duration::from_secs(60)));
+        let _first = TcpStream::connect(address).await.unwrap();
+        let mut first = accepted.next().await.unwrap().unwrap();
+        let reading = tokio::spawn(async move { first.read_u8().await });
+        tokio::task::yield_now().await;
+        let _second = TcpStream::connect(address).await.unwrap();
+        let _second = accepted.next().await.unwrap().unwrap();
+        let gone = timeout(SOON, reading).await.unwrap().unwrap().unwrap_err();
+        assert_eq!(gone.kind(), io::ErrorKind::ConnectionAborted);
     }
 }

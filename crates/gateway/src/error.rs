@@ -52,6 +52,8 @@ pub enum Error {
     LostQueue { queue: String },
     #[error("cannot listen at {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
+    #[error("anybody may call a gateway at {address}: it has {missing}")]
+    Insecure { address: SocketAddr, missing: &'static str },
     #[error("cannot read {}: {source}", .path.display())]
     TlsFile { path: PathBuf, source: io::Error },
     #[error("cannot serve: {0}")]
@@ -86,6 +88,7 @@ impl Coded for Error {
             Error::OtherPlan { .. } | Error::NotPlanned { .. } => codes::OTHER_PLAN,
             Error::BadObject { .. } => codes::BAD_OBJECT,
             Error::Listen { .. } => codes::GATEWAY_CANNOT_LISTEN,
+            Error::Insecure { .. } => codes::GATEWAY_INSECURE,
             Error::TlsFile { .. } => codes::TLS_FILE_UNREADABLE,
             Error::Serve(_) => codes::GATEWAY_CANNOT_SERVE,
             Error::Panicked(_) => codes::GATEWAY_TASK_DIED,
@@ -98,6 +101,9 @@ impl Coded for Error {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            Error::Insecure { .. } => {
+                "give it --tls-cert, --tls-key and --tokens; or --insecure, where nobody else reaches it"
+            }
             Error::Unauthenticated => "give one with --token or CAUDAL_TOKEN",
             Error::TooManySessions { .. } => "try again when another session has ended",
             Error::WrongSchema { .. } => "send the columns that the answer to `open` asks for",

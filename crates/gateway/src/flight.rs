@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::attach::Attachment;
+use crate::connections::Caller;
 use crate::results::ResultStream;
 use crate::tokens::{Owner, authenticate};
 use crate::{Error, Gateway, rows};
@@ -153,6 +154,9 @@ pub fn let_in(gateway: &Gateway, mut request: Request<()>) -> Result<Request<()>
     let header = request.metadata().get("authorization").map(|value| value.to_str());
     let header = header.transpose().map_err(|_| Error::Unauthenticated)?;
     let owner = authenticate(header, gateway.settings.tokens.as_deref())?;
+    if let Some(caller) = Caller::of(request.extensions()) {
+        caller.let_in();
+    }
     request.extensions_mut().insert(owner);
     Ok(request)
 }

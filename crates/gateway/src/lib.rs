@@ -23,6 +23,7 @@ mod grpc_status;
 pub mod janitor;
 pub mod open;
 mod open_sessions;
+mod places;
 pub mod planning;
 pub mod put;
 pub mod results;

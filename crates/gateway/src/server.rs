@@ -18,6 +18,7 @@ use tracing::{info, warn};
 use crate::connections::accept;
 use crate::flight::{Flight, let_in};
 use crate::janitor::Janitor;
+use crate::places::Bounds;
 use crate::{Error, Gateway, Settings, TlsFiles};
 
 /// Serves until `shutdown` is over, then ends every stream so that clients go on elsewhere. `bound` is
@@ -29,6 +30,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
     bound: impl FnOnce(SocketAddr),
 ) -> Result<(), Error> {
+    settings.check_strangers()?;
     let mut server = server(settings.tls.as_ref()).await?;
     let address = settings.listen;
     let listening = |source| Error::Listen { address, source };
@@ -42,8 +44,8 @@ pub async fn serve(
         let gateway = Arc::clone(&gateway);
         async move { drop(gateway.left().await) }
     };
-    let first_bytes = Duration::from_millis(limits::GATEWAY_FIRST_BYTES_MS);
-    let connections = accept(listener, limits::GATEWAY_CONNECTIONS_MAX, first_bytes);
+    let first_call = Duration::from_millis(limits::GATEWAY_FIRST_CALL_MS);
+    let connections = accept(listener, Bounds::default(), first_call);
     let serving =
         server.add_service(service(&gateway)).serve_with_incoming_shutdown(connections, left);
     tokio::pin!(serving);
@@ -77,6 +79,8 @@ async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {
         .max_concurrent_streams(limits::GATEWAY_STREAMS_MAX)
         .http2_max_header_list_size(limits::GATEWAY_HEADER_BYTES_MAX)
         .max_frame_size(limits::GATEWAY_FRAME_BYTES)
+        .http2_max_pending_accept_reset_streams(Some(limits::GATEWAY_RESET_STREAMS_MAX))
+        .http2_max_local_error_reset_streams(Some(limits::GATEWAY_BROKEN_STREAMS_MAX))
         .initial_stream_window_size(limits::GATEWAY_STREAM_WINDOW_BYTES)
         .initial_connection_window_size(limits::GATEWAY_CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(keepalive)

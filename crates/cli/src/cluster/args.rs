@@ -88,6 +88,9 @@ pub struct GatewayArgs {
     /// The certificate's private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Let other machines connect without TLS, or with any token
+    #[arg(long)]
+    pub insecure: bool,
 }
 
 /// Watch over the nodes of a cluster, and bring back those that die

@@ -36,7 +36,8 @@ pub fn run(args: ClientsArgs) -> Done {
     let clients: Vec<_> = (1..=args.count as usize)
         .map(|number| {
             let workload = Arc::clone(&workloads[(number - 1) % workloads.len()]);
-            Client::new(number, workload, cluster.clone(), folder.path())
+            let token = args.cluster.token.clone();
+            Client::new(number, workload, cluster.clone(), token, folder.path())
         })
         .collect();
     let until = Until {
@@ -65,17 +66,14 @@ fn suites(args: &ClientsArgs) -> Vec<String> {
     }
 }
 
-/// The cluster that was named, or the one on this machine.
+/// The cluster that was named, or the one on this machine. Its token goes another way: everybody sees the options of a process.
 fn cluster_options(args: &ClientsArgs) -> Result<Vec<String>, Failed> {
-    let ClusterArgs { gateway, token, ca } = &args.cluster;
+    let ClusterArgs { gateway, token: _, ca } = &args.cluster;
     let gateways = match gateway.is_empty() {
         false => gateway.join(","),
         true => status::load(&args.place)?.gateways(),
     };
     let mut options = vec!["--gateway".to_string(), gateways];
-    if let Some(token) = token {
-        options.extend(["--token".to_string(), token.clone()]);
-    }
     if let Some(ca) = ca {
         options.extend(["--ca".to_string(), ca.display().to_string()]);
     }

@@ -29,6 +29,8 @@ pub fn run(args: GatewayArgs) -> Done {
     settings.tls =
         args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     settings.planner = Some(THIS_PROGRAM.into());
+    settings.insecure = args.insecure;
+    settings.check_strangers().told()?;
     let runtime = runtime(limits::GATEWAY_THREADS)?;
     let responder = take_any_place(&args.node, &runtime)?;
     runtime.block_on(async {

@@ -47,6 +47,7 @@ pub struct Client {
     pub workload: Arc<Workload>,
     /// The options that name the cluster.
     pub cluster: Vec<String>,
+    pub token: Option<String>,
     pub folder: PathBuf,
     pub record: Mutex<Record>,
     pub kill: Mutex<bool>,
@@ -57,6 +58,7 @@ impl Client {
         number: usize,
         workload: Arc<Workload>,
         cluster: Vec<String>,
+        token: Option<String>,
         folder: &Path,
     ) -> Arc<Self> {
         let record = Record {
@@ -69,7 +71,7 @@ impl Client {
         };
         let folder = folder.join(format!("client-{number}"));
         let (record, kill) = (Mutex::new(record), Mutex::new(false));
-        Arc::new(Self { workload, cluster, folder, record, kill })
+        Arc::new(Self { workload, cluster, token, folder, record, kill })
     }
 
     pub fn record(&self) -> Record {
@@ -156,6 +158,9 @@ impl Client {
         command.args(["run", suite, "--quiet", "--data"]).arg(data).arg("--out").arg(out);
         for param in params {
             command.args(["--param", param]);
+        }
+        if let Some(token) = &self.token {
+            command.env("CAUDAL_TOKEN", token);
         }
         let log = File::create(log)?;
         command

@@ -168,6 +168,7 @@ codes! {
     pub const QUEUE_LOST: Code = query("CDL-8020", "a lost queue");
     pub const PLANNERS_BUSY: Code = connection("CDL-8021", "too many sessions wait to be planned").retryable();
     pub const PLANNER_CANNOT_START: Code = connection("CDL-8022", "a planner cannot be started").retryable();
+    pub const GATEWAY_INSECURE: Code = usage("CDL-8023", "a gateway that is open to everybody");
 
     // Clients of a cluster.
     pub const NO_GATEWAY: Code = connection("CDL-9001", "no gateway answers");

@@ -12,7 +12,16 @@ limits! { GATEWAY = "Gateways";
     SESSIONS_RETRY_MS: u64 = 2000 => Effect("the client asks again");
 
     /// Connections to a gateway: each takes memory before anybody has shown a token.
-    GATEWAY_CONNECTIONS_MAX: usize = 1024 => Effect("further connections wait");
+    GATEWAY_CONNECTIONS_MAX: usize = 1024 => Effect("the oldest one that has shown no token is closed, or the new one");
+
+    /// Of these, from one address: no machine closes a gateway to the others.
+    GATEWAY_ADDRESS_CONNECTIONS_MAX: usize = 768 => Effect("the oldest one that has shown no token is closed, or the new one");
+
+    /// Of these, without a token so far: clients show theirs within moments, and some hundreds may begin together.
+    GATEWAY_STRANGER_CONNECTIONS_MAX: usize = 256 => Effect("the oldest one is closed");
+
+    /// How long a connection may be there before a call comes whose token is accepted.
+    GATEWAY_FIRST_CALL_MS: u64 = 10_000 => Effect("the connection is closed");
 
     /// Streams on a connection: a client has one for each of its queries.
     GATEWAY_STREAMS_MAX: u32 = 1024 => Effect("further streams wait");
@@ -29,8 +38,11 @@ limits! { GATEWAY = "Gateways";
     /// Bytes of the pieces in which a client may send: each is work for both ends.
     GATEWAY_FRAME_BYTES: u32 = 1 << 20 => Effect("a message has more pieces");
 
-    /// How long a new connection may say nothing.
-    GATEWAY_FIRST_BYTES_MS: u64 = 10_000 => Effect("the connection is closed");
+    /// Streams that a client has given up before the gateway has looked at them: more are an attack.
+    GATEWAY_RESET_STREAMS_MAX: usize = 32 => Effect("the connection is closed");
+
+    /// Streams that the gateway has given up because of what a client sent: more are an attack.
+    GATEWAY_BROKEN_STREAMS_MAX: usize = 256 => Effect("the connection is closed");
 
     /// The pause after an accept that failed: most likely there are no file descriptors left.
     GATEWAY_ACCEPT_MS: u64 = 100 => Effect("the next connection is accepted");
