@@ -165,7 +165,8 @@ fn run() {
               [env: CAUDAL_GATEWAY]
 
           --token <TOKEN>
-              The token to show to the gateways
+              The token to show to the gateways; better in the variable, for others on this machine see
+              options
               
               [env: CAUDAL_TOKEN]
 
@@ -259,7 +260,8 @@ fn query() {
               [env: CAUDAL_GATEWAY]
 
           --token <TOKEN>
-              The token to show to the gateways
+              The token to show to the gateways; better in the variable, for others on this machine see
+              options
               
               [env: CAUDAL_TOKEN]
 

@@ -185,14 +185,14 @@ impl Growth {
                 _ => None,
             },
             Self::ReplacePattern => match (text(0), text(1), text(2)) {
-                (Some(text_0), Some(pattern), Some(with)) => {
-                    compiled.replaced(text_0, pattern, with, text(3).unwrap_or(""))
+                (Some(in_text), Some(pattern), Some(with)) => {
+                    Some(compiled.replaced(in_text, pattern, with, text(3).unwrap_or("")))
                 }
                 _ => None,
             },
             Self::Groups => match (text(0), text(1)) {
-                (Some(text_0), Some(pattern)) => {
-                    compiled.groups(text_0, pattern, text(2).unwrap_or(""))
+                (Some(in_text), Some(pattern)) => {
+                    Some(compiled.groups(in_text, pattern, text(2).unwrap_or("")))
                 }
                 _ => None,
             },

@@ -22,7 +22,7 @@ use datafusion::logical_expr::ScalarUDF;
 use self::growth::Growth;
 pub use self::joined::joined;
 pub(crate) use self::measure::bytes;
-pub use self::widths::{check_width, fixed_width};
+pub use self::widths::check_width;
 pub use self::wrapper::Bounded;
 
 /// DataFusion's functions that may make much of little, each with its bound, to be registered in their place.

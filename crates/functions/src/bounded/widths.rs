@@ -17,7 +17,7 @@ pub fn check_width(what: &str, kind: &DataType) -> Result<()> {
 }
 
 /// Bytes of each value of a type at least.
-pub fn fixed_width(kind: &DataType) -> u128 {
+fn fixed_width(kind: &DataType) -> u128 {
     match kind {
         DataType::FixedSizeBinary(bytes) => u128::try_from(*bytes).unwrap_or(0),
         DataType::FixedSizeList(item, length) => {
