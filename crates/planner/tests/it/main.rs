@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod fingerprint;
+mod function_bounds;
+mod function_growth;
 mod functions;
 mod identity;
 mod mistakes;

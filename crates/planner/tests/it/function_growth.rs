@@ -1,7 +1,5 @@
 //! Every function that is registered has its verdict in `docs/function-growth.md`, and what is called bounded there is.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

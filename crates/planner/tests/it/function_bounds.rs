@@ -1,8 +1,6 @@
 //! Functions that make much of little: what is below their bounds is answered, what is above is an error, and nothing is
 //! allocated for it.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
