@@ -138,19 +138,20 @@ impl Shard {
     }
 
     /// Early answers of the waiting stages, as far as it is worth a look: a look costs a run
-    /// over what has been gathered, so it has to have grown.
-    pub async fn early_answers(&mut self) -> Result<Vec<(StageId, StageOutput)>, (StageId, Error)> {
+    /// over what has been gathered, so it has to have grown. What one stage fails of is no other's loss: rows that are
+    /// given back here count as said, and have to be.
+    pub async fn early_answers(&mut self) -> Vec<(StageId, Result<StageOutput, Error>)> {
         let engine = Arc::clone(&self.engine);
         let mut answers = vec![];
         for id in self.waiting.iter().copied().collect::<Vec<_>>() {
             let stage = engine.plan.stage(id);
             let Some(Early { growing }) = &stage.early else { continue };
             if self.has_grown(id, *growing) && self.is_complete_but_for(stage, *growing) {
-                let answer = self.answer_early(stage).await.map_err(|error| (id, error))?;
+                let answer = self.answer_early(stage).await.transpose();
                 answers.extend(answer.map(|answer| (id, answer)));
             }
         }
-        Ok(answers)
+        answers
     }
 
     fn has_grown(&mut self, stage: StageId, growing: StageId) -> bool {
@@ -166,13 +167,14 @@ impl Shard {
     }
 
     async fn answer_early(&mut self, stage: &Stage) -> Result<Option<StageOutput>, Error> {
+        let growing = stage.early.as_ref().and_then(|early| self.inputs.get(&early.growing));
+        // Looked at, also if it fails: not again before there is more.
+        let looked_at_rows = growing.map_or(0, |gathered| gathered.rows_added);
+        self.early.entry(stage.id).or_default().looked_at_rows = looked_at_rows;
         let plan = self.bind_gathered(stage)?;
         let schema = plan.schema();
         let batches = collect(plan, &self.engine.context).await?;
-        let growing = stage.early.as_ref().and_then(|early| self.inputs.get(&early.growing));
-        let looked_at_rows = growing.map_or(0, |gathered| gathered.rows_added);
         let state = self.early.entry(stage.id).or_default();
-        state.looked_at_rows = looked_at_rows;
         let mut difference = state.said.difference(&schema).map_err(DataFusionError::from)?;
         let new = batches.iter().map(|batch| difference.new_rows(batch));
         let new = new.collect::<Result<Vec<_>, _>>().map_err(DataFusionError::from)?;

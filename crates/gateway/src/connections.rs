@@ -185,6 +185,7 @@ mod tests {
         assert!(futures::poll!(accepted.next()).is_pending(), "nobody has accepted it");
         let end = timeout(SOON, async {
             tokio::select! {
+                biased;
                 end = refused.read_u8() => end.unwrap_err(),
                 _ = accepted.next() => unreachable!("nobody else connects"),
             }

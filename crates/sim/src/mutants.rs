@@ -33,7 +33,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "attempts_mixed",
         what: "parts of different attempts are put together",
-        seeds_max: 250,
+        seeds_max: 700,
     },
     Mutant {
         name: "end_once",

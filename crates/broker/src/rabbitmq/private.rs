@@ -103,7 +103,8 @@ impl PrivateRabbit {
         let port = fs::read_to_string(place.file("port"));
         let port = port.map_err(|error| place.not_running(error))?;
         place.port = port.trim().parse().map_err(|error| place.not_running(error))?;
-        place.password = place.read_password().map_err(|error| place.not_running(error))?;
+        // One that was prepared by an earlier version has none, and can be stopped all the same.
+        place.password = place.read_password().unwrap_or_default();
         let ports = Reservation::again(place.port);
         Ok(Self { place, lifetime: Lifetime::Detached, child: None, _ports: ports })
     }

@@ -187,3 +187,29 @@ fn grown(name: &str, rows: usize, rng: &mut fastrand::Rng) -> Table {
     let fragments = fragments(&rows, rng);
     Table { name: name.to_string(), schema, fragments }
 }
+
+/// Rows that count as said have to be said, whatever becomes of the query beside them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_that_fails_early_is_no_loss_to_its_neighbour() {
+    const APPS: usize = 20_000;
+    let schema = schema(&[("app", DataType::Utf8View)]);
+    let apps = (0..APPS).map(|n| if n == 7 { "x".to_string() } else { n.to_string() });
+    let apps: ArrayRef = Arc::new(StringViewArray::from_iter_values(apps));
+    let fragment = RecordBatch::try_new(Arc::clone(&schema), vec![apps]).unwrap();
+    let tables = [Table { name: "t".to_string(), schema, fragments: vec![fragment; 8] }];
+    let queries = [
+        "SELECT app FROM t GROUP BY app HAVING count(*) > 2",
+        "SELECT CAST(app AS BIGINT) AS a FROM t GROUP BY app HAVING count(*) > 2",
+    ]
+    .map(str::to_string);
+    let run = Run::new(&tables, &queries, 2);
+    let plan = run.plan().await.unwrap();
+    for query in 0..queries.len() {
+        assert!(plan.stage(plan.root(query.into()).unwrap()).early.is_some(), "answers early");
+    }
+    let answering = tokio::time::timeout(std::time::Duration::from_secs(60), run.answers());
+    let (answers, _) = answering.await.expect("it does not hang").unwrap();
+    let rows: usize = answers[0].as_ref().unwrap().iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, APPS);
+    assert!(answers[1].is_err(), "x is no number");
+}

@@ -146,7 +146,7 @@ pub struct UpArgs {
     #[arg(long, default_value_t = 7070)]
     pub port: u16,
     /// A RabbitMQ to use instead of a private one
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = "CAUDAL_BROKER", hide_env_values = true)]
     pub broker: Option<String>,
     /// A store to use instead of one in the cluster's folder
     #[arg(long, value_name = "STORE")]

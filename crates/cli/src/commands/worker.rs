@@ -44,14 +44,16 @@ pub fn run(args: WorkerArgs) -> Done {
 }
 
 /// The memory of all sessions. What it spills is in the node's own folder, if it has one: its place is taken, so nobody
-/// else's rows are there.
+/// else's rows are there. In a container that may be read-only: the system's folder for temporary files does as well.
 fn memory_of(args: &WorkerArgs) -> Result<Memory, Failed> {
     let bytes = args.memory.unwrap_or_else(memory::default_bytes);
-    let memory = match &args.node.cluster {
-        Some(folder) => Memory::spilling_to(bytes, folder.join("spill").join(&args.node.name)),
-        None => Memory::new(bytes),
-    };
-    memory.map_err(|error| {
+    if let Some(folder) = &args.node.cluster {
+        match Memory::spilling_to(bytes, folder.join("spill").join(&args.node.name)) {
+            Ok(memory) => return Ok(memory),
+            Err(error) => tracing::warn!(%error, "no folder to spill to, takes the system's"),
+        }
+    }
+    Memory::new(bytes).map_err(|error| {
         Failed::new(codes::ENGINE_CANNOT_START, format!("no folder to spill to: {error}"))
     })
 }

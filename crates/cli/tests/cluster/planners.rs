@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::harness::{Client, Cluster, Data, caudal, wait_until};
 
-/// An allocation that no machine can make, while a constant is folded.
+/// What would be an allocation that no machine can make, while a constant is folded.
 const TOO_LARGE: &str =
     "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 4000000000000000000)) AS n";
 
@@ -15,8 +15,8 @@ fn no_query_ends_a_gateway_and_none_is_tried_twice() {
     query.args(["query", "--gateway", &cluster.gateways.join(","), "-c", TOO_LARGE]);
     let mut client = Client::start(query, &cluster.path("large.log"));
     assert_eq!(client.wait().code(), Some(1), "{}", client.said());
-    assert!(client.said().contains("error[CDL-2014]: query: "), "{}", client.said());
-    assert_eq!(cluster.said("a planner ran out of memory"), 1);
+    // By its bound, in the planner. What a planner dies of is tried in `crates/gateway/src/planning`.
+    assert!(client.said().contains("error[CDL-3005]: query: "), "{}", client.said());
     for name in ["gateway-1", "gateway-2"] {
         let child = &mut cluster.nodes.get_mut(name).unwrap().child;
         assert!(child.try_wait().unwrap().is_none(), "{name} runs");

@@ -117,7 +117,7 @@ fn is_running(pid: u32) -> bool {
     fs::exists(format!("/proc/{pid}")).unwrap()
 }
 
-/// An allocation that no machine can make, while a constant is folded.
+/// What would be an allocation that no machine can make, while a constant is folded: functions have bounds.
 const TOO_LARGE: &str =
     "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 4000000000000000000)) AS n";
 
@@ -131,29 +131,15 @@ fn slow() -> String {
 }
 
 #[test]
-fn what_ends_a_planner_does_not_end_its_gateway() {
+fn what_would_end_its_planner_does_not_end_a_gateway() {
     let mut cluster = Cluster::start(&[]);
     let deep = format!("SELECT 1{} AS n", " IS NULL".repeat(100_000));
-    for (sql, code) in [(deep.as_str(), 2001), (TOO_LARGE, 2014), (LARGE, 2014)] {
+    for (sql, code) in [(deep.as_str(), 2001), (TOO_LARGE, 3005), (LARGE, 3005)] {
         let ran = cluster.ask(sql);
         assert_eq!(ran.code, Some(1), "{ran}");
         assert!(ran.stderr.starts_with(&format!("error[CDL-{code}]: query: ")), "{ran}");
         cluster.serves();
     }
-    let log = cluster.log();
-    let deaths = log.matches("a planner ran out of memory").count();
-    assert_eq!(deaths, 2, "each once, at one gateway: {log}");
-}
-
-/// That it was the planners which saved it.
-#[test]
-fn without_planners_a_gateway_dies_of_it() {
-    let mut cluster = Cluster::planned_by("", &[]);
-    cluster.serves();
-    let mut client = cluster.query(TOO_LARGE).spawn().unwrap();
-    wait_until("the gateways are dead", || !cluster.is_running());
-    client.kill().unwrap();
-    client.wait().unwrap();
 }
 
 #[test]

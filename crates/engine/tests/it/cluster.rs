@@ -238,9 +238,8 @@ impl Cluster {
     }
 
     async fn answer_early(&mut self, shard: usize) {
-        for (stage, output) in
-            self.shards[shard].early_answers().await.map_err(|(_, error)| error).unwrap()
-        {
+        for (stage, output) in self.shards[shard].early_answers().await {
+            let output = output.unwrap();
             self.happened.early_rows +=
                 output.batches.iter().map(RecordBatch::num_rows).sum::<usize>();
             self.said[shard].push((stage, output.number, output.batches.clone()));

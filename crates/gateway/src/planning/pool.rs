@@ -122,6 +122,14 @@ impl Pool {
                     return read(said);
                 }
                 Ok(Err(lost)) => lost,
+                // It has not come to it: the machine is busy, or somebody has stopped it.
+                Err(_) if planner.begun.is_none() => {
+                    warn!(what, tries_left, "a planner did not begin: kills it");
+                    match tries_left {
+                        0 => return Err(self.cannot_start(&"it did not begin")),
+                        _ => continue,
+                    }
+                }
                 Err(_) => {
                     let ms = self.bounds.planning.as_millis();
                     warn!(what, ms, "a planner took too long: kills it");
@@ -129,8 +137,14 @@ impl Pool {
                 }
             };
             let has_begun = planner.begun.is_some();
+            let is_fresh = planner.requests <= 1;
             let death = planner.died().await.unwrap_or(Death::Silent);
             warn!(what, %lost, tries_left, "a planner {death}");
+            if death == Death::Memory && !is_fresh && tries_left > 0 {
+                // What it has planned before may have left it short: a new one has all that there is.
+                self.state().idle.clear();
+                continue;
+            }
             if let Some(error) = self.verdict(death, has_begun, what, tries_left) {
                 return Err(error);
             }

@@ -11,8 +11,8 @@ mod complete;
 mod owner;
 
 use std::collections::hash_map::DefaultHasher;
+use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
-use std::pin::pin;
 use std::time::Duration;
 
 use caudal_broker::{Consumer, Delivery};
@@ -21,6 +21,7 @@ use caudal_protocol::Message;
 use caudal_runtime::failpoint;
 use caudal_runtime::time;
 use futures::FutureExt;
+use tracing::warn;
 
 pub use self::owner::Owner;
 use crate::{Error, Worker, mutants};
@@ -55,15 +56,20 @@ pub async fn serve(
 /// Takes a shard over. A long journal takes long to load, and the baton that came with the first delivery may not stay
 /// unacknowledged for ever: new ones follow it.
 async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Owner, Error> {
-    let mut taking = pin!(Owner::take_over(worker, id, redelivered));
+    tokio::select! {
+        biased;
+        taken = Owner::take_over(worker, id, redelivered) => taken,
+        never = renew_batons(worker, id) => match never {},
+    }
+}
+
+/// Beside the load, not in its way: a send waits for capacity, and nobody takes from the queue before the load is done.
+async fn renew_batons(worker: &Worker, id: ShardId) -> Infallible {
     let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
     loop {
-        tokio::select! {
-            biased;
-            taken = &mut taking => return taken,
-            () = renew.tick() => {
-                worker.broker.send(&worker.queues.shard(id), Message::Baton).await?;
-            }
+        renew.tick().await;
+        if let Err(error) = worker.broker.send(&worker.queues.shard(id), Message::Baton).await {
+            warn!(session = %worker.queues.session, %error, "cannot renew the baton");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
 use caudal_core::{QueryId, ShardId, StageId, limits};
-use caudal_engine::{Shard, Taken};
+use caudal_engine::{Shard, StageOutput, Taken};
 use caudal_protocol::{Failure, Message, wire};
 use caudal_runtime::{compute, failpoint, task};
 use caudal_store::{Committed, Journal, Record as LogRecord};
@@ -103,6 +103,7 @@ impl Owner {
         }
         self.journal = Some(journal);
         self.publish_again(outputs);
+        self.end_failed_stages();
         Ok(())
     }
 
@@ -126,9 +127,7 @@ impl Owner {
             }
             .boxed()
         });
-        restored.await??;
-        self.end_failed_stages();
-        Ok(())
+        restored.await?
     }
 
     /// Publishes what a predecessor may not have.
@@ -174,10 +173,11 @@ impl Owner {
             taken.push(tag);
         }
         self.report(redelivered, duplicates);
-        self.end_failed_stages();
         self.answer_early(&mut record).await?;
         mutants::ack_before_journal(&mut taken, consumer).await?;
         self.write_down(&record).await?;
+        // Not before: who has lost the shard must not commit what is its own trouble.
+        self.end_failed_stages();
         for tag in taken {
             consumer.ack(tag).await?;
         }
@@ -283,18 +283,15 @@ impl Owner {
 
     /// Early answers. They go into the record before they go out.
     async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
-        match self.compute(|shard| shard.early_answers().boxed()).await? {
-            Err((stage, error)) => self.fail(stage, &Failure::of(&error)).await,
-            Ok(answers) => {
-                let early = answers.into_iter().map(|(stage, answer)| EarlyAnswer {
-                    stage,
-                    number: answer.number,
-                    batches: answer.batches,
-                });
-                record.early.extend(early);
-                Ok(())
+        for (stage, answer) in self.compute(|shard| shard.early_answers().boxed()).await? {
+            match answer {
+                Err(error) => self.fail(stage, &Failure::of(&error)).await?,
+                Ok(StageOutput { number, batches, .. }) => {
+                    record.early.push(EarlyAnswer { stage, number, batches });
+                }
             }
         }
+        Ok(())
     }
 
     fn publish_early(&mut self, early: EarlyAnswer) {

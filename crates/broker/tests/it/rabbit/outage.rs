@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::Duration;
 
 use caudal_broker::{Broker, Error, Outage, QueueKind, RabbitBroker, SessionEvent};
 use caudal_core::SessionId;
@@ -54,6 +55,8 @@ async fn a_killed_broker_loses_nothing_that_was_confirmed() {
     let mut rabbit = disturbed_rabbit().await;
     let (broker, queue) = (connect(&rabbit).await, queues().map());
     broker.declare(&queue, WORK).await.unwrap();
+    // RabbitMQ has said that the queue is there before it is on disk: killed within that moment, it forgets it (docs/gaps).
+    tokio::time::sleep(Duration::from_secs(3)).await;
     let publishers = Publishers::start(&broker, &queue);
     until("publishes are confirmed", || publishers.confirmed() >= 200).await;
 
