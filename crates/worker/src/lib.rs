@@ -50,7 +50,7 @@ pub struct Worker {
     pub alone: Arc<RwLock<()>>,
 }
 
-/// Counters of a worker, for reports and for tests that must see a fault happen.
+/// Counters of a worker, for tests and simulations that must see a fault happen.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub mapped: AtomicU64,

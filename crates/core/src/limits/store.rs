@@ -33,7 +33,7 @@ limits! { STORE = "The store";
     STORE_CALL_MS_MAX: u64 = 60_000 => Code(codes::STORE_FAILED);
 
     /// Calls to a directory at once; each has a thread, also one that a hung disk does not answer.
-    STORE_CALLS_MAX: usize = 128 => Code(codes::STORE_FAILED);
+    STORE_THREADS_MAX: usize = 128 => Code(codes::STORE_FAILED);
 
     /// How often a create is tried that lost against a write of which then nothing is seen.
     STORE_CREATE_TRIES_MAX: usize = 5 => Code(codes::STORE_FAILED);

@@ -48,7 +48,7 @@ impl Directory {
         let path = path.into();
         let name = path.display().to_string();
         let root = Root::open(path).map_err(|error| failure("open", &name, &error))?;
-        let places = Arc::new(Semaphore::new(limits::STORE_CALLS_MAX));
+        let places = Arc::new(Semaphore::new(limits::STORE_THREADS_MAX));
         Ok(Self { root: Arc::new(root), places })
     }
 
