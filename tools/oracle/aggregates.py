@@ -58,7 +58,7 @@ class Aggregates:
                     filtered = ""
             case "text":
                 call = choose([lambda: f"min({part()})", lambda: f"max({part()})"], [lambda: self.joined(scope)])
-                if call.startswith("array_to_string"):
+                if call.startswith("coalesce(array_to_string"):
                     filtered = ""
             case "bool":
                 if self.portable or d.below(3) < 2:
@@ -76,14 +76,14 @@ class Aggregates:
         return call
 
     def joined(self, scope):
-        """In the text's own order, so that ties are equal; or in that of all columns."""
+        """In the text's own order, so that ties are equal; or in that of all columns. Of nothing but NULLs DuckDB makes NULL."""
         self.duckdb_only()
         if self.dice.one_in(3) and scope:
             order = self.order([column.sql for column in scope])
-            return f"array_to_string(array_agg({self.leaf(scope, 'text')} ORDER BY {order}), ',')"
+            return f"coalesce(array_to_string(array_agg({self.leaf(scope, 'text')} ORDER BY {order}), ','), '')"
         if self.dice.one_in(4):
             item = self.leaf(scope, "int")
-            return f"array_to_string(array_agg(DISTINCT {item} ORDER BY {item}), ',')"
+            return f"coalesce(array_to_string(array_agg(DISTINCT {item} ORDER BY {item}), ','), '')"
         columns = self.of_type(scope, "text")
         if not columns:
             return f"max({self.literal('text')})"
