@@ -111,9 +111,14 @@ impl Pool {
 
     async fn plan_now(&self, manifest: &Manifest, request: &[u8]) -> Result<Outline, Error> {
         let mut tries_left = limits::PLANNING_TRIES_MAX;
+        let mut used = self.idle();
         loop {
             tries_left -= 1;
-            let mut planner = self.planner().await?;
+            // What is planned again is by a new one: nothing that was before can be the reason, if it fails.
+            let mut planner = match used.take() {
+                Some(planner) => planner,
+                None => self.start().await?,
+            };
             let asked = timeout(self.bounds.planning, planner.ask(request)).await;
             let what = what(manifest, planner.begun.and_then(Begun::query));
             let lost = match asked {
@@ -140,9 +145,9 @@ impl Pool {
             let is_fresh = planner.requests <= 1;
             let death = planner.died().await.unwrap_or(Death::Silent);
             warn!(what, %lost, tries_left, "a planner {death}");
-            if death == Death::Memory && !is_fresh && tries_left > 0 {
-                // What it has planned before may have left it short: a new one has all that there is.
-                self.state().idle.clear();
+            // What it has planned before may have left it short of memory.
+            let may_be_old = death == Death::Memory && !is_fresh;
+            if may_be_old && tries_left > 0 {
                 continue;
             }
             if let Some(error) = self.verdict(death, has_begun, what, tries_left) {
@@ -175,21 +180,22 @@ impl Pool {
         }
     }
 
-    /// One that has nothing to do, or a new one.
-    async fn planner(&self) -> Result<Planner, Error> {
-        while let Some(mut planner) = self.idle() {
+    /// One that has nothing to do.
+    fn idle(&self) -> Option<Planner> {
+        let mut state = self.state();
+        while let Some(mut planner) = state.idle.pop() {
             if planner.is_alive() {
-                return Ok(planner);
+                return Some(planner);
             }
         }
+        None
+    }
+
+    async fn start(&self) -> Result<Planner, Error> {
         sleep_until(self.next_start()).await;
         let planner = Planner::start(&self.program).map_err(|error| self.cannot_start(&error))?;
         info!(planner = planner.pid(), "started a planner");
         Ok(planner)
-    }
-
-    fn idle(&self) -> Option<Planner> {
-        self.state().idle.pop()
     }
 
     fn keep(&self, planner: Planner) {

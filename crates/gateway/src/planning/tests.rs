@@ -167,6 +167,31 @@ async fn what_somebody_else_kills_is_planned_again_but_not_for_ever() {
 }
 
 #[tokio::test]
+async fn one_that_has_planned_before_may_run_out_of_memory_of_its_own() {
+    let dies = "[ $(wc -l < requests) = 2 ] && { echo 'memory allocation of 1 bytes failed' >&2; kill -ABRT $$; }";
+    let fake = Fake::new(&format!("{dies}; cat answer"));
+    for _ in 0..2 {
+        assert_eq!(fake.plan().await.message, "answered");
+    }
+    let [first, second] = &fake.lines("starts")[..] else { panic!("{:?}", fake.lines("starts")) };
+    let asked = fake.lines("requests");
+    assert_eq!(
+        asked.iter().collect::<Vec<_>>(),
+        [first, first, second],
+        "a new one, the second time"
+    );
+}
+
+#[tokio::test]
+async fn one_that_never_begins_is_no_fault_of_the_session() {
+    let sleeps = format!("{BEGIN}exec sleep 60");
+    let fake = Fake::of_script(&sleeps, |bounds| bounds.planning = Duration::from_millis(500));
+    let failure = fake.plan().await;
+    assert_eq!((failure.code, failure.is_retryable()), (codes::PLANNER_CANNOT_START, true));
+    assert_eq!(fake.lines("starts").len(), 2);
+}
+
+#[tokio::test]
 async fn one_that_died_while_it_was_idle_is_replaced() {
     let fake = Fake::new(ANSWER);
     fake.plan().await;
