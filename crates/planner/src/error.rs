@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use caudal_core::{Code, Coded, Failure, codes};
+use caudal_core::{Code, Coded, Failure, codes, limits};
 use caudal_functions::bounded::TooLarge;
 use datafusion::error::DataFusionError;
 use thiserror::Error;
@@ -96,19 +96,27 @@ impl Place {
         Some(Self { line, column: column.max(1), text })
     }
 
-    /// The line with a caret under the place.
+    /// The line with a caret under the place. Of a long line, which programs write, what is around it.
     pub fn excerpt(&self) -> String {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
-        let before: String = self
-            .text
-            .chars()
-            .take(self.column - 1)
-            .map(|c| if c == '\t' { c } else { ' ' })
-            .collect();
+        let most = limits::EXCERPT_LETTERS_MAX;
+        let from = if self.column > most { self.column - most / 2 } else { 0 };
+        let mut caret = self.column - 1 - from;
+        let mut letters = self.text.chars().skip(from);
+        let mut shown: String = letters.by_ref().take(most).collect();
+        if letters.next().is_some() {
+            shown.push('…');
+        }
+        if from > 0 {
+            shown.insert(0, '…');
+            caret += 1;
+        }
+        let blank = |letter| if letter == '\t' { letter } else { ' ' };
+        let before: String = shown.chars().take(caret).map(blank).collect();
         format!(
-            "{margin}--> line {}, column {}\n{margin} |\n{number} | {}\n{margin} | {before}^",
-            self.line, self.column, self.text
+            "{margin}--> line {}, column {}\n{margin} |\n{number} | {shown}\n{margin} | {before}^",
+            self.line, self.column
         )
     }
 }
@@ -220,5 +228,39 @@ impl Coded for Error {
 
     fn failures(&self) -> Vec<Failure> {
         self.refusals().unwrap_or_else(|| vec![Failure::of(self)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, column: usize) -> String {
+        Place { line: 7, column, text: text.to_string() }.excerpt()
+    }
+
+    #[test]
+    fn a_caret_stands_under_its_place() {
+        assert_eq!(
+            at("SELECT nmae", 8),
+            " --> line 7, column 8\n  |\n7 | SELECT nmae\n  |        ^"
+        );
+        assert_eq!(
+            at("\tSELECT x", 9),
+            " --> line 7, column 9\n  |\n7 | \tSELECT x\n  | \t       ^"
+        );
+        assert_eq!(at("SELECT", 7), " --> line 7, column 7\n  |\n7 | SELECT\n  |       ^");
+    }
+
+    #[test]
+    fn of_a_line_that_a_program_wrote_there_is_only_what_is_around() {
+        let text = format!("{}ñ!{}", "é".repeat(100_000), "x".repeat(100_000));
+        for (column, letter) in [(100_001, 'ñ'), (100_002, '!'), (1, 'é'), (200_002, 'x')] {
+            let excerpt = at(&text, column);
+            let [_, _, line, caret] = excerpt.lines().collect::<Vec<_>>()[..] else { panic!() };
+            let place = caret.chars().position(|letter| letter == '^').unwrap();
+            assert_eq!(line.chars().nth(place), Some(letter), "{column}");
+            assert!(line.chars().count() < limits::EXCERPT_LETTERS_MAX + 10, "{column}");
+        }
     }
 }

@@ -27,6 +27,9 @@ limits! { SESSIONS = "Sessions";
     /// only where it is used.
     PLANNING_STACK_BYTES: usize = 128 << 20 => Code(codes::SYNTAX);
 
+    /// Letters of a query's line that are shown with an error: a line that a program wrote may have a million.
+    EXCERPT_LETTERS_MAX: usize = 200 => Effect("what is around the place is shown");
+
     /// Forms of a function that are listed when it is called wrongly.
     FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
 
