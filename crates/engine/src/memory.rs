@@ -49,11 +49,6 @@ impl Memory {
             .build_arc()?;
         Ok(Self { runtime, gathering: Arc::new(gathering), bytes })
     }
-
-    /// Bytes that are taken now, by all sessions.
-    pub fn reserved_bytes(&self) -> usize {
-        self.runtime.memory_pool.reserved()
-    }
 }
 
 /// Memory that a process may take where nobody says: a part of the machine's, or of what its container has.
