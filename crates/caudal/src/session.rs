@@ -133,10 +133,7 @@ impl Session {
 
     async fn open_here(&self, job: &Job) -> Result<Opened, Error> {
         let plan = job.plan(self.shard_count()).await?.stages;
-        let needs = |table| {
-            let needs = plan.table(table);
-            (!needs.stages.is_empty()).then_some(needs.columns.as_slice())
-        };
+        let needs = |table| plan.table(table).needs.sent();
         let uploads = self.reading.uploads(&job.tables, limits::FRAGMENT_CSV_BYTES, needs)?;
         let threads = self.thread_count();
         let memory_bytes = self.memory_bytes.unwrap_or_else(memory::default_bytes);

@@ -57,7 +57,7 @@ impl Engine {
         of: TableId,
         batch: &RecordBatch,
     ) -> Result<Vec<RecordBatch>, Error> {
-        let sent = &self.plan.table(of).columns;
+        let sent = &self.plan.table(of).needs.columns;
         let plan = bind(&stage.plan, &mut |leaf, plan| {
             let batches = match leaf {
                 Leaf::Table { table, columns, .. } if *table == of => {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use caudal_core::{Failure, QueryId, TableId};
-use caudal_protocol::calls::{QueryShape, TableNeeds};
+use caudal_protocol::calls::QueryShape;
 use caudal_protocol::outline::{Outline, TableOutline};
 
-use crate::session::{SessionPlan, TablePlan};
+use crate::session::SessionPlan;
 
 impl SessionPlan {
     pub fn outline(&self) -> Outline {
         let tables = self.tables.iter().enumerate().map(|(index, table)| {
             let id = TableId::from(index);
             let (shards, results) = (self.shards_reading(id), self.results_reading(id));
-            TableOutline { needs: needs(table), shards, results }
+            TableOutline { needs: table.needs.clone(), shards, results }
         });
         Outline {
             tables: tables.collect(),
@@ -33,14 +33,5 @@ impl SessionPlan {
             sources: self.sources(id),
             refused: query.answer.as_ref().err().map(|error| Failure::of(error.as_ref())),
         }
-    }
-}
-
-fn needs(table: &TablePlan) -> TableNeeds {
-    TableNeeds {
-        name: table.name.clone(),
-        needed: !table.stages.is_empty(),
-        columns: table.columns.clone(),
-        schema: Arc::clone(&table.schema),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use caudal_core::{QueryId, ShardId, Source, StageId, TableId, limits};
+use caudal_protocol::calls::TableNeeds;
 use datafusion::error::DataFusionError;
 
 use crate::align::align;
@@ -46,10 +47,7 @@ pub struct AnswerPlan {
 
 #[derive(Clone, Debug)]
 pub struct TablePlan {
-    pub name: String,
-    /// What is sent: positions in the table's columns; the one after the last is the hidden one.
-    pub columns: Vec<usize>,
-    pub schema: SchemaRef,
+    pub needs: TableNeeds,
     /// The stages that run on each of its fragments. None: the table is not sent at all.
     pub stages: Vec<StageId>,
 }
@@ -298,5 +296,9 @@ fn needs_of(table: TableId, spec: &TableSpec, stages: &[Stage]) -> TablePlan {
     let mut fields: Vec<_> = spec.schema.fields().iter().cloned().collect();
     fields.push(row_field());
     let schema = Schema::new(columns.iter().map(|at| fields[*at].clone()).collect::<Vec<_>>());
-    TablePlan { name: spec.name.clone(), columns, schema: Arc::new(schema), stages: readers }
+    let (name, needed) = (spec.name.clone(), !readers.is_empty());
+    TablePlan {
+        needs: TableNeeds { name, needed, columns, schema: Arc::new(schema) },
+        stages: readers,
+    }
 }

@@ -21,7 +21,7 @@ pub struct Manifest {
     pub owner: String,
 }
 
-/// A table as it is written down.
+/// A table as it is written down. Gateways pass it on as it is: whoever plans decodes its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableEntry {
     pub name: String,

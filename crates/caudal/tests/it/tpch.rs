@@ -83,7 +83,8 @@ async fn ours(tables: &[Table], shards: usize) -> Vec<Vec<RecordBatch>> {
     for (index, table) in tables.iter().enumerate() {
         let id = TableId::from(index);
         let options = Options { chunk_bytes: 100 << 10, ..Options::default() };
-        let reader = Reader::open(table.clone(), plan.table(id).columns.clone(), options).unwrap();
+        let reader =
+            Reader::open(table.clone(), plan.table(id).needs.columns.clone(), options).unwrap();
         uploads.push(Upload { table: id, reader: Arc::new(reader) });
     }
     let mut answers = vec![vec![]; plan.queries.len()];

@@ -130,8 +130,8 @@ impl Cluster {
 
     async fn send_table(&mut self, table: TableId, rows: &Table) {
         let plan = Arc::clone(&self.engine.plan);
-        let needs = plan.table(table);
-        if needs.stages.is_empty() {
+        let needs = &plan.table(table).needs;
+        if !needs.needed {
             return;
         }
         let pieces = fragments(&rows.rows, &mut self.rng);

@@ -11,8 +11,8 @@ use crate::stage::{Output, Placement, Stage};
 
 pub fn mermaid(plan: &SessionPlan) -> String {
     let mut text = "flowchart LR\n".to_string();
-    for (index, table) in plan.tables.iter().enumerate().filter(|(_, t)| !t.stages.is_empty()) {
-        let _ = writeln!(text, "  t{index}[(\"{}\")]", table.name);
+    for (index, table) in plan.tables.iter().enumerate().filter(|(_, t)| t.needs.needed) {
+        let _ = writeln!(text, "  t{index}[(\"{}\")]", table.needs.name);
     }
     for stage in &plan.stages {
         let label = label(plan, stage).join("<br/>").replace('"', "'");
@@ -41,8 +41,8 @@ pub fn mermaid(plan: &SessionPlan) -> String {
 pub fn dot(plan: &SessionPlan) -> String {
     let mut text =
         "digraph caudal {\n  rankdir=LR;\n  node [shape=box, fontname=Helvetica];\n".to_string();
-    for (index, table) in plan.tables.iter().enumerate().filter(|(_, t)| !t.stages.is_empty()) {
-        let _ = writeln!(text, "  t{index} [shape=cylinder, label={:?}];", table.name);
+    for (index, table) in plan.tables.iter().enumerate().filter(|(_, t)| t.needs.needed) {
+        let _ = writeln!(text, "  t{index} [shape=cylinder, label={:?}];", table.needs.name);
     }
     for stage in &plan.stages {
         let _ = writeln!(text, "  {} [label={:?}];", stage.id, label(plan, stage).join("\n"));

@@ -6,6 +6,7 @@ mod words;
 use std::fmt::Write;
 
 use caudal_core::StageId;
+use caudal_protocol::calls::TableNeeds;
 use datafusion::physical_plan::displayable;
 
 use crate::session::SessionPlan;
@@ -37,12 +38,12 @@ fn render(plan: &SessionPlan, body: impl Fn(&Stage) -> String) -> String {
     for (query, error) in plan.queries.iter().filter_map(|q| Some((q, q.answer.as_ref().err()?))) {
         let _ = writeln!(text, "query {}: refused ({error})", query.name);
     }
-    for table in &plan.tables {
-        let columns: Vec<_> = table.schema.fields().iter().map(|f| f.name().as_str()).collect();
-        let _ = match (table.stages.is_empty(), columns.is_empty()) {
-            (true, _) => writeln!(text, "table {}: not needed, not sent", table.name),
-            (false, true) => writeln!(text, "table {}: only its rows are counted", table.name),
-            (false, false) => writeln!(text, "table {}: sends {}", table.name, columns.join(", ")),
+    for TableNeeds { name, needed, schema, .. } in plan.tables.iter().map(|table| &table.needs) {
+        let columns: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let _ = match (needed, columns.is_empty()) {
+            (false, _) => writeln!(text, "table {name}: not needed, not sent"),
+            (true, true) => writeln!(text, "table {name}: only its rows are counted"),
+            (true, false) => writeln!(text, "table {name}: sends {}", columns.join(", ")),
         };
     }
     for stage in &plan.stages {
@@ -65,7 +66,7 @@ fn place(plan: &SessionPlan, stage: &Stage) -> String {
     match &stage.placement {
         Placement::Map { tables } => {
             let names: Vec<_> =
-                tables.iter().map(|table| plan.table(*table).name.as_str()).collect();
+                tables.iter().map(|table| plan.table(*table).needs.name.as_str()).collect();
             format!("map {}", names.join(", "))
         }
         Placement::EveryShard => "every shard".to_string(),

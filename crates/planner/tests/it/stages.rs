@@ -65,5 +65,5 @@ async fn a_hidden_column_is_there_for_those_who_name_it() {
     let plan =
         plan(&["SELECT *, '_row' FROM t -- not _row", "SELECT min(_row) FROM t"]).await.unwrap();
     assert_eq!(plan.queries[0].answer.as_ref().unwrap().schema.fields().len(), 5);
-    assert_eq!(plan.tables[0].columns, [0, 1, 2, 3, 4]);
+    assert_eq!(plan.tables[0].needs.columns, [0, 1, 2, 3, 4]);
 }
