@@ -134,6 +134,19 @@ pub trait Listener: Send {
 pub enum SessionEvent {
     Opened(SessionId),
     Closed(SessionId),
+    /// Why its answer takes long.
+    Working(LongWork),
+}
+
+/// A computation that takes a worker long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongWork {
+    pub session: SessionId,
+    pub worker: String,
+    /// In words.
+    pub what: String,
+    /// So far.
+    pub seconds: u64,
 }
 
 /// A condition that keeps publishers waiting.

@@ -222,6 +222,7 @@ impl LeaseKeeper {
             .chain(deserted)
             .chain(held_back)
             .map(str::to_string);
-        reasons.chain(refusals).collect()
+        let long_works = self.open.long_works.words(time::now());
+        reasons.chain(refusals).chain(long_works).collect()
     }
 }

@@ -21,6 +21,7 @@ pub mod flight;
 mod gateway;
 mod grpc_status;
 pub mod janitor;
+mod long_works;
 pub mod open;
 mod open_sessions;
 mod places;

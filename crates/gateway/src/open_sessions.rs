@@ -9,12 +9,14 @@ use caudal_runtime::Level;
 use tokio::sync::Semaphore;
 
 use crate::Session;
+use crate::long_works::LongWorks;
 
 pub struct OpenSession {
     pub manifest: Manifest,
     pub session: Session,
     /// Packed bytes of batches that may be in hand: what one client floods is not another's memory.
     pub put_memory: Semaphore,
+    pub long_works: LongWorks,
     /// The highest epoch of the session's leases that this gateway knows of.
     epoch: Level,
 }
@@ -22,7 +24,8 @@ pub struct OpenSession {
 impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
         let put_memory = Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize);
-        Self { manifest, session, put_memory, epoch: Level::default() }
+        let long_works = LongWorks::default();
+        Self { manifest, session, put_memory, long_works, epoch: Level::default() }
     }
 
     /// The client has attached with this epoch, here or elsewhere.

@@ -18,6 +18,7 @@ use tracing::{info, warn};
 use crate::connections::accept;
 use crate::flight::{Flight, let_in};
 use crate::janitor::Janitor;
+use crate::long_works;
 use crate::places::Bounds;
 use crate::{Error, Gateway, Settings, TlsFiles};
 
@@ -52,6 +53,7 @@ pub async fn serve(
     tokio::select! {
         served = &mut serving => return Ok(served?),
         () = Janitor::new(Arc::clone(&gateway)).run() => unreachable!("a janitor never ends"),
+        () = long_works::listen(Arc::clone(&gateway)) => unreachable!("it listens for ever"),
         () = shutdown => gateway.leave(),
     }
     match timeout(Duration::from_millis(limits::LEAVE_MS), serving).await {

@@ -32,11 +32,13 @@ struct Shared {
     _lock: Option<File>,
 }
 
-/// A monitor's view of the cluster.
+/// What a node shows of itself: a monitor its view of the cluster, a worker what it is at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     pub leader: Option<NodeId>,
     pub given_up: Vec<NodeId>,
+    /// The longest computation, in words.
+    pub work: Option<String>,
 }
 
 impl HealthResponder {
@@ -150,8 +152,9 @@ impl ResponderThread {
 
     fn health(&self, nonce: u64, state: NodeState) -> Health {
         let view = self.shared.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let View { leader, given_up, work } = view;
         let (from, process) = (self.shared.name.clone(), self.process);
-        Health { from, nonce, process, state, leader: view.leader, given_up: view.given_up }
+        Health { from, nonce, process, state, leader, given_up, work }
     }
 }
 

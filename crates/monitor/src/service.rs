@@ -119,7 +119,7 @@ impl Monitor {
             }
         }
         let (leader, given_up) = (self.state.leader(), self.state.given_up());
-        self.responder.show(View { leader, given_up });
+        self.responder.show(View { leader, given_up, work: None });
     }
 
     fn read_pongs(&mut self) {

@@ -42,6 +42,9 @@ pub struct Health {
     /// The nodes that a leader does not try to bring back any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_up: Vec<NodeId>,
+    /// The longest computation of a worker, in words, if it is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

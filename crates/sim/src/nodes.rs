@@ -65,6 +65,7 @@ impl Process {
                     threads: fastrand::usize(1..=2),
                     memory: Memory::new(MEMORY_BYTES).expect("memory"),
                     counts: Arc::clone(counts),
+                    at_work: Arc::default(),
                     incarnation: fastrand::u64(..),
                 };
                 link.scope.spawn(node.run(stop.clone()));

@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
+mod at_work;
 mod durable;
 mod error;
 mod map;
@@ -28,6 +29,8 @@ use caudal_runtime::{Level, task};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
+pub use at_work::AtWork;
+use at_work::Ongoing;
 pub use caudal_engine::{Memory, memory};
 pub use durable::Durable;
 pub use error::Error;
@@ -42,6 +45,7 @@ pub struct Worker {
     /// Fragments mapped at the same time.
     pub map_tasks: usize,
     pub counts: Arc<Counts>,
+    pub at_work: Arc<AtWork>,
     /// The records that survive this process; none where nothing could outlive it.
     pub durable: Option<Durable>,
     /// Raised once the worker is to leave.
@@ -78,6 +82,11 @@ impl Worker {
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
         let message = Message::Failed { query, failure };
         Ok(self.broker.send(&self.queues.result(query), message).await?)
+    }
+
+    /// Says what is computed until the result is dropped.
+    fn begin(&self, what: String) -> Ongoing {
+        self.at_work.begin(&self.queues.session, what)
     }
 
     /// Returns when the worker is to leave.

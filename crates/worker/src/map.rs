@@ -87,7 +87,10 @@ async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
     failpoint::hit("map.running");
     let (engine, rows) = (Arc::clone(&worker.engine), fragment.clone());
     let mapping = compute::run(async move { engine.map(&rows).await });
+    let table = &worker.engine.plan.table(fragment.table).needs.name;
+    let at_work = worker.begin(format!("fragment {} of table {table}", fragment.number));
     let output = mapping.await.map_err(Error::Panicked)?;
+    drop(at_work);
     failpoint::hit("map.before_publish");
     send(worker, fragment, output).await
 }

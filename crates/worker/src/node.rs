@@ -14,15 +14,15 @@ use caudal_planner::SessionSpec;
 use caudal_protocol::Queues;
 use caudal_protocol::manifest::{Claim, Manifest};
 use caudal_runtime::failpoint::knob;
-use caudal_runtime::time::{interval, sleep, timeout};
+use caudal_runtime::time::{self, interval, sleep, timeout};
 use caudal_runtime::{Level, task};
 use caudal_store::{SessionRecords, SessionState, Store, StoreError, sessions};
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::serve::back_off;
-use crate::{Counts, Durable, Worker};
+use crate::{AtWork, Counts, Durable, Worker};
 
 /// A worker process of the cluster.
 #[derive(Clone)]
@@ -36,6 +36,7 @@ pub struct Node {
     /// Of all sessions' joins, aggregates and sorts, before they spill.
     pub memory: Memory,
     pub counts: Arc<Counts>,
+    pub at_work: Arc<AtWork>,
     /// Random: tells this process from those that had its name before.
     pub incarnation: u64,
 }
@@ -50,7 +51,10 @@ impl Node {
             tokio::select! {
                 biased;
                 _ = stop.above(0) => break,
-                () = poll.tick() => serving.look_for_sessions().await,
+                () = poll.tick() => {
+                    serving.look_for_sessions().await;
+                    serving.node.tell_long_work().await;
+                }
                 event = next_event(&mut listener, serving.node.broker.as_ref()) => serving.handle(event).await,
             }
         }
@@ -110,6 +114,8 @@ impl Serving {
                     task.abort();
                 }
             }
+            // Of interest to those who have a client that waits.
+            Some(SessionEvent::Working(_)) => {}
             None => self.look_for_sessions().await,
         }
     }
@@ -168,6 +174,16 @@ impl Serving {
 }
 
 impl Node {
+    /// Clients that wait learn what for. A word that is lost is said again.
+    async fn tell_long_work(&self) {
+        for work in self.at_work.long(&self.name, time::now()) {
+            info!(session = %work.session, what = work.what, seconds = work.seconds, "a long computation");
+            if let Err(error) = self.broker.announce(SessionEvent::Working(work)).await {
+                debug!(%error, "cannot tell of a long computation");
+            }
+        }
+    }
+
     /// The session's manifest with what goes with it, if the session is open.
     async fn durable(&self, session: &SessionId) -> Result<Option<Durable>, StoreError> {
         let records = SessionRecords::new(Arc::clone(&self.store), session.clone());
@@ -204,6 +220,7 @@ impl Node {
             queues: Queues { session: session.clone() },
             map_tasks: self.threads,
             counts: Arc::clone(&self.counts),
+            at_work: Arc::clone(&self.at_work),
             durable: Some(durable),
             stop,
             alone: Arc::new(RwLock::new(())),

@@ -101,6 +101,7 @@ impl Local {
             queues: Queues { session: id },
             map_tasks: threads,
             counts: Arc::clone(&counts),
+            at_work: Arc::default(),
             durable: None,
             stop: Level::default(),
             alone: Arc::default(),

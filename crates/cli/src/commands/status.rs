@@ -51,6 +51,8 @@ pub struct NodeStatus {
     pub state: &'static str,
     pub process: Option<Process>,
     pub restarts: u32,
+    /// What it has computed for long.
+    pub work: Option<String>,
 }
 
 impl Status {
@@ -97,7 +99,11 @@ impl Status {
             }
         }
         let (broker, store) = (without_password(&cluster.broker), &cluster.store);
-        format!("{table}\nbroker {broker}{}\nstore  {store}", rabbit(cluster))
+        let works = self.nodes.iter().filter_map(|node| {
+            Some(format!("\n{} computes {}", node.member.name, node.work.as_ref()?))
+        });
+        let works: String = works.collect();
+        format!("{table}{works}\nbroker {broker}{}\nstore  {store}", rabbit(cluster))
     }
 }
 
@@ -116,7 +122,9 @@ impl NodeStatus {
             None => "gone",
         };
         let launches = folder.launched(&member.name).map_or(0, |launched| launched.launches);
-        Self { member: member.clone(), state, process, restarts: launches.saturating_sub(1) }
+        let work = answers.get(&member.id).and_then(|health| health.work.clone());
+        let (member, restarts) = (member.clone(), launches.saturating_sub(1));
+        Self { member, state, process, restarts, work }
     }
 }
 

@@ -1,11 +1,14 @@
 //! `caudal worker`: work for the sessions of a cluster.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use caudal_core::{codes, limits};
+use caudal_monitor::health::{HealthResponder, View};
 use caudal_runtime::compute;
+use caudal_runtime::time::{self, interval};
 use caudal_worker::node::Node;
-use caudal_worker::{Memory, memory};
+use caudal_worker::{AtWork, Memory, memory};
 
 use crate::Done;
 use crate::cluster::args::WorkerArgs;
@@ -31,16 +34,33 @@ pub fn run(args: WorkerArgs) -> Done {
             threads,
             memory,
             counts: Arc::default(),
+            at_work: Arc::default(),
             incarnation: fastrand::u64(..),
         };
         tracing::info!(name = node.name, threads, "works");
         if let Some(responder) = &responder {
             responder.set_ready(true);
         }
-        node.run(stop).await;
+        let (at_work, name) = (Arc::clone(&node.at_work), node.name.clone());
+        tokio::select! {
+            () = node.run(stop) => {}
+            () = show_work(responder, &at_work, &name) => unreachable!("it is shown for ever"),
+        }
         tracing::info!("leaves");
         Ok(())
     })
+}
+
+/// What a long computation is at, for `caudal status`.
+async fn show_work(responder: Option<HealthResponder>, at_work: &AtWork, name: &str) {
+    let Some(responder) = responder else { return std::future::pending().await };
+    let mut ticks = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));
+    loop {
+        ticks.tick().await;
+        let work = at_work.long(name, time::now()).into_iter().next();
+        let work = work.map(|work| format!("{}, for {} s", work.what, work.seconds));
+        responder.show(View { work, ..View::default() });
+    }
 }
 
 /// The memory of all sessions. What it spills is in the node's own folder, if it has one: its place is taken, so nobody

@@ -35,6 +35,11 @@ fn a_query_that_computes_for_long_is_nobodys_end_and_ends_with_its_session() {
     assert!(!slow.is_done(), "{}", slow.said());
     let after = cluster.names().into_iter().map(|name| cluster.process(&name)).collect::<Vec<_>>();
     assert_eq!(before, after, "somebody who computes was taken for dead");
+    let status = caudal().args(["status", "--dir"]).arg(cluster.folder.path()).output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    for (who, said) in [("status", status), ("the client", slow.said())] {
+        assert!(said.contains(" computes stage "), "{who} says what is computed: {said}");
+    }
 
     let gateway = cluster.members.nodes.iter().find_map(|node| node.listen.clone()).unwrap();
     let sessions = caudal().args(["sessions", "--gateway", &gateway]).output().unwrap();

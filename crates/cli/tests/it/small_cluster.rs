@@ -70,6 +70,7 @@ impl SmallCluster {
             threads: 2,
             memory: caudal_worker::Memory::new(1 << 30).unwrap(),
             counts: Arc::default(),
+            at_work: Arc::default(),
             incarnation: 1,
         };
         let stop = self.stop.clone();

@@ -69,6 +69,15 @@ limits! { WORKER = "Workers";
     /// How often workers look for sessions of which they have not been told.
     SESSIONS_POLL_MS: u64 = 2000 => Effect("a session without its event begins this late");
 
+    /// A computation is long from here on: who waits for it is told what it is.
+    LONG_WORK_MS: u64 = 5000 => Effect("caudal status and the client say what it is");
+
+    /// How long what a worker said of a long computation is believed: it says it again at every look for sessions.
+    LONG_WORK_TOLD_MS: u64 = 7000 => Effect("the client is not told any more");
+
+    /// Letters of what is said of a computation.
+    WORK_LETTERS_MAX: usize = 120 => Effect("the rest is not shown");
+
     /// What a process that is told to leave has to finish what is in hand.
     LEAVE_MS: u64 = 3000 => Effect("another worker goes on");
 }

@@ -110,6 +110,10 @@ async fn run(
     let (sender, mut receiver) = mpsc::channel(limits::OUTPUT_AHEAD_FRAGMENTS);
     let engine = Arc::clone(&worker.engine);
     let running = compute::spawn(async move { engine.complete(completion, sender).await });
+    let queries = &worker.engine.plan.stage(stage).queries;
+    let queries = queries.iter().map(|query| worker.engine.plan.query(*query).name.as_str());
+    let queries = queries.collect::<Vec<_>>().join(", ");
+    let _at_work = worker.begin(format!("stage {stage} of {queries}, at shard {shard}"));
     let attempt = worker.new_attempt();
     while let Some(StageOutput { to: destination, number, end, batches }) = receiver.next().await {
         let queue = queue_of(worker, destination);

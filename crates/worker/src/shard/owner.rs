@@ -217,7 +217,9 @@ impl Owner {
             let made = work(&mut shard).await;
             (shard, made)
         });
+        let at_work = self.worker.begin(format!("rows that shard {} gathers", self.id));
         let (shard, made) = computing.await.map_err(Error::Panicked)?;
+        drop(at_work);
         self.shard = Some(shard);
         Ok(made)
     }

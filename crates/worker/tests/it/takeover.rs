@@ -175,6 +175,7 @@ impl Cluster {
             queues: Queues { session: self.id.clone() },
             map_tasks: 1,
             counts: Arc::clone(&self.counts),
+            at_work: Arc::default(),
             durable: Some(Durable {
                 records: SessionRecords::new(store, self.id.clone()),
                 manifest: Arc::new(self.manifest()),
