@@ -18,6 +18,10 @@ pub enum Error {
     NoSession { session: SessionId },
     #[error("all {sessions_max} sessions of the cluster are taken")]
     TooManySessions { sessions_max: usize },
+    #[error("this token has {sessions} sessions, and what is free is for others")]
+    ShareTaken { sessions: usize },
+    #[error("all {max} {what} are taken that it may have here")]
+    OverQuota { what: &'static str, max: usize },
     #[error("cannot make sense of {what}: {reason}")]
     BadRequest { what: &'static str, reason: String },
     #[error("table {table}: {difference}")]
@@ -73,7 +77,8 @@ impl Coded for Error {
         match self {
             Error::Unauthenticated => codes::UNKNOWN_TOKEN,
             Error::NoSession { .. } => codes::NO_SESSION,
-            Error::TooManySessions { .. } => codes::TOO_MANY_SESSIONS,
+            Error::TooManySessions { .. } | Error::ShareTaken { .. } => codes::TOO_MANY_SESSIONS,
+            Error::OverQuota { .. } => codes::OVER_QUOTA,
             Error::BadRequest { .. } => codes::BAD_REQUEST,
             Error::WrongSchema { .. } => codes::WRONG_COLUMNS,
             Error::BadFragment { .. } => codes::BAD_BATCH,
@@ -106,6 +111,10 @@ impl Coded for Error {
             }
             Error::Unauthenticated => "give one with --token or CAUDAL_TOKEN",
             Error::TooManySessions { .. } => "try again when another session has ended",
+            Error::ShareTaken { .. } => "try again when another session of this token has ended",
+            Error::OverQuota { .. } => {
+                "end what is not needed any more, or go on at another gateway"
+            }
             Error::WrongSchema { .. } => "send the columns that the answer to `open` asks for",
             Error::BadFragment { .. } => "send plain record batches, without dictionaries",
             Error::TooLarge { .. } => "send smaller batches",

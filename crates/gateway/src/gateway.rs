@@ -17,6 +17,7 @@ use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::planning::Planning;
+use crate::quota::Quotas;
 use crate::settings::Settings;
 use crate::tokens::Owner;
 use crate::{Error, Session};
@@ -26,6 +27,7 @@ pub struct Gateway {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sessions: OpenSessions,
+    pub(crate) quotas: Quotas,
     planning: Planning,
     leaving: Level,
 }
@@ -34,7 +36,8 @@ impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
         let (sessions, leaving) = (OpenSessions::default(), Level::default());
         let planning = Planning::new(&settings, leaving.clone());
-        Self { settings, broker, store, sessions, planning, leaving }
+        let quotas = Quotas::default();
+        Self { settings, broker, store, sessions, quotas, planning, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.

@@ -40,7 +40,7 @@ fn grpc_code(error: &Error) -> Code {
     match error {
         Error::Unauthenticated => Code::Unauthenticated,
         Error::NoSession { .. } => Code::PermissionDenied,
-        Error::TooManySessions { .. } => Code::ResourceExhausted,
+        Error::TooManySessions { .. } | Error::ShareTaken { .. } => Code::ResourceExhausted,
         Error::BadRequest { .. }
         | Error::WrongSchema { .. }
         | Error::BadFragment { .. }

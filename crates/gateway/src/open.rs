@@ -15,7 +15,8 @@ use caudal_protocol::manifest::Manifest;
 use caudal_protocol::schema;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
-use caudal_store::{Created, SessionRecords, slots};
+use caudal_store::slots::{self, Take};
+use caudal_store::{Created, SessionRecords};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, over};
@@ -94,9 +95,12 @@ impl Gateway {
         // Before anything is taken: most refusals come from here.
         let outline = self.plan(&manifest).await?;
         manifest.fingerprint.clone_from(&outline.fingerprint);
-        let sessions_max = self.settings.sessions_max;
-        if !slots::take(self.store.as_ref(), records.session(), sessions_max).await? {
-            return Err(Error::TooManySessions { sessions_max });
+        let (sessions_max, tenant) = (self.settings.sessions_max, self.settings.tenant(owner));
+        let store = self.store.as_ref();
+        match slots::take(store, records.session(), tenant, sessions_max).await? {
+            Take::Taken => {}
+            Take::NoneFree => return Err(Error::TooManySessions { sessions_max }),
+            Take::ShareTaken(sessions) => return Err(Error::ShareTaken { sessions }),
         }
         hit("open.slot");
         let created = records.create_manifest(&manifest).await?;

@@ -13,6 +13,7 @@ use caudal_runtime::failpoint::hit;
 use tracing::info;
 
 use crate::open_sessions::OpenSession;
+use crate::quota::Share;
 use crate::rows::{self, Rows};
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
@@ -30,6 +31,7 @@ pub struct ResultStream {
     next_tag: u64,
     /// Of the client's attach: a later one has readers of its own. Zero before the first.
     epoch: u64,
+    _share: Option<Share>,
 }
 
 impl Gateway {
@@ -43,12 +45,24 @@ impl Gateway {
         let open = self.find(owner, session).await?;
         let schema = Arc::clone(&open.answer(query)?.schema);
         let epoch = open.epoch();
+        let tenant = self.settings.tenant(owner);
+        let share = tenant.map(|tenant| self.quotas.results.take(tenant)).transpose()?;
         let consumer = match open.session.result(query).await {
             Ok(consumer) => Some(consumer),
             Err(error) => return Err(self.explain(&open, error).await),
         };
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
-        Ok(ResultStream { gateway, open, query, schema, consumer, sent, next_tag: 0, epoch })
+        Ok(ResultStream {
+            gateway,
+            open,
+            query,
+            schema,
+            consumer,
+            sent,
+            next_tag: 0,
+            epoch,
+            _share: share,
+        })
     }
 }
 

@@ -169,6 +169,7 @@ codes! {
     pub const PLANNERS_BUSY: Code = connection("CDL-8021", "too many sessions wait to be planned").retryable();
     pub const PLANNER_CANNOT_START: Code = connection("CDL-8022", "a planner cannot be started").retryable();
     pub const GATEWAY_INSECURE: Code = usage("CDL-8023", "a gateway that is open to everybody");
+    pub const OVER_QUOTA: Code = connection("CDL-8024", "more at once than a token may have").retryable();
 
     // Clients of a cluster.
     pub const NO_GATEWAY: Code = connection("CDL-9001", "no gateway answers");

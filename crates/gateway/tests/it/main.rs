@@ -7,6 +7,7 @@ mod access;
 mod attaching;
 mod closing;
 mod opening;
+mod quotas;
 mod reading;
 mod strangers;
 mod support;
