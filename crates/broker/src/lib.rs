@@ -3,7 +3,7 @@
 //! - *to one of a group*: a queue with several consumers ([`QueueKind::Work`]);
 //! - *to the owner of a key*: a queue whose consumers stand by for each other
 //!   ([`QueueKind::Shard`]);
-//! - *to the client*: a queue that is never full ([`QueueKind::Result`]);
+//! - *to the client*: a queue that holds so many bytes ([`QueueKind::Result`]);
 //! - *to all*: [`SessionEvent`], a hint that those who were not listening have to be able to do without.
 //!
 //! [`rabbitmq`] is the broker of a cluster; [`memory`] is one in this process. The latter promises
@@ -13,6 +13,7 @@
 pub mod memory;
 mod queue;
 pub mod rabbitmq;
+mod unread;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use thiserror::Error;
 
 pub use memory::{Faults, MemoryBroker};
 pub use rabbitmq::RabbitBroker;
+use unread::Unread;
 
 #[async_trait]
 pub trait Broker: Send + Sync + 'static {
@@ -88,12 +90,14 @@ where
     P: Future<Output = Result<(), Error>> + Send,
     W: Send,
 {
+    let mut unread = Unread::default();
     loop {
         match publish().await {
             Err(Error::Full { queue }) => {
                 let _waiting = waiting();
                 broker.wait_for_capacity(&queue).await;
             }
+            Err(Error::OverQuota { queue }) if unread.wait(broker, &queue).await => {}
             done => return done,
         }
     }
@@ -193,7 +197,7 @@ pub enum QueueKind {
     Work { messages_max: usize },
     /// One consumer at a time, the others stand by; refuses like `Work`.
     Shard { messages_max: usize },
-    /// Never full in messages; beyond this many bytes its session has failed.
+    /// Never full in messages; beyond this many bytes publishers wait for its reader, or have failed.
     Result { bytes_max: usize },
 }
 

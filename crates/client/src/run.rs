@@ -7,13 +7,15 @@ use caudal_runtime::task::spawn_on;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::{Error, Event, Progress, Service, Upload, results, upload};
+use crate::{Answer, Error, Event, Progress, Service, Upload, results, upload};
 
 /// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
 pub struct Run {
     service: Arc<dyn Service>,
     events: mpsc::Receiver<Event>,
-    tasks: JoinSet<Result<(), Error>>,
+    tasks: JoinSet<Result<Option<Box<dyn Answer>>, Error>>,
+    /// Answers that are done, and of which something may still come.
+    drains: JoinSet<()>,
     /// What the session was last said to wait for.
     known: Vec<String>,
 }
@@ -32,8 +34,8 @@ impl Run {
             spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
         }
         let uploading = upload::all(Arc::clone(&service), uploads, readers, progress, sender);
-        spawn_on(&mut tasks, uploading);
-        Self { service, events, tasks, known: vec![] }
+        spawn_on(&mut tasks, async move { uploading.await.map(|()| None) });
+        Self { service, events, tasks, drains: JoinSet::new(), known: vec![] }
     }
 
     /// The next event; none, when all queries are done. The first error of the upload or of the session ends the
@@ -47,7 +49,11 @@ impl Run {
                     // Every task has ended, and all that they said is handled.
                     None => break,
                 },
-                Some(ended) = self.tasks.join_next() => ended.map_err(Error::Panicked)??,
+                Some(ended) = self.tasks.join_next() => {
+                    if let Some(rest) = ended.map_err(Error::Panicked)?? {
+                        spawn_on(&mut self.drains, results::drain(rest));
+                    }
+                }
                 waiting = self.service.waiting_for(&self.known) => {
                     self.known = waiting?;
                     return Ok(Some(Event::Waiting(self.known.clone())));

@@ -19,6 +19,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics};
 use datafusion::physical_plan::{ExecutionPlan, SpillManager};
 
 use crate::engine::Engine;
+use crate::memory::bytes_of;
 use crate::merge::Merge;
 use crate::source::SourceExec;
 
@@ -167,16 +168,12 @@ impl Gathered {
         self.memory.size() + self.spilled.iter().map(|spilled| spilled.bytes).sum::<usize>()
     }
 
-    /// Rows in hand now.
+    /// Rows in hand now, in memory and on disk: what a run over them reads.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.rows + self.spilled.iter().map(|spilled| spilled.rows).sum::<usize>()
     }
 
     pub fn source(&self, leaf: &Arc<dyn ExecutionPlan>) -> SourceExec {
         SourceExec::new(leaf, self.batches.clone(), self.spilled.clone())
     }
-}
-
-fn bytes_of(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::get_array_memory_size).sum()
 }

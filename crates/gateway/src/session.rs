@@ -114,9 +114,15 @@ impl Session {
     fn all_queues(&self, threads: usize) -> Vec<(String, QueueKind)> {
         let fragments = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * threads;
         let fragments = knob("map_queue_fragments_max", fragments);
-        let messages_max = knob("shard_queue_messages_max", limits::SHARD_QUEUE_MESSAGES_MAX);
+        let share = limits::SESSION_QUEUE_MESSAGES_MAX / self.outline.shards.max(1);
+        let (least, most) = (limits::SHARD_QUEUE_MESSAGES_MIN, limits::SHARD_QUEUE_MESSAGES_MAX);
+        let messages_max = knob("shard_queue_messages_max", share.clamp(least, most));
         let shard = QueueKind::Shard { messages_max };
-        let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
+        let quota = knob("result_quota_bytes", limits::RESULT_QUOTA_BYTES);
+        let bytes_max = quota / self.outline.queries.len().max(1);
+        let bytes_max =
+            bytes_max.max(knob("result_queue_bytes_min", limits::RESULT_QUEUE_BYTES_MIN));
+        let result = QueueKind::Result { bytes_max };
         let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
         queues.extend(self.outline.shard_ids().map(|id| (self.queues.shard(id), shard)));
         let queries = (0..self.outline.queries.len()).map(QueryId::from);

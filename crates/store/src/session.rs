@@ -14,9 +14,10 @@ use futures::future::try_join_all;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::load::Loader;
-use crate::outputs::{Committed, OutputWriter, committed};
+use crate::outputs::{Committed, OutputWriter, committed, read_early, write_early};
 use crate::store::{Created, Store, StoreError};
 
 /// The records of one session.
@@ -119,6 +120,28 @@ impl SessionRecords {
     pub fn output_writer(&self, shard: ShardId, stage: StageId) -> OutputWriter {
         let (store, folder) = (Arc::clone(&self.store), self.objects.shard(shard));
         OutputWriter::new(store, &folder, &stage.to_string())
+    }
+
+    /// Writes rows that a stage answers before it is complete; the attempt by which they are found.
+    pub async fn write_early(
+        &self,
+        shard: ShardId,
+        stage: StageId,
+        body: Bytes,
+        allowance: &Allowance,
+    ) -> Result<u64, Error> {
+        let (folder, key) = (self.objects.shard(shard), stage.to_string());
+        write_early(self.store.as_ref(), &folder, &key, body, allowance).await
+    }
+
+    pub async fn read_early(
+        &self,
+        shard: ShardId,
+        stage: StageId,
+        attempt: u64,
+    ) -> Result<Bytes, Error> {
+        let (folder, key) = (self.objects.shard(shard), stage.to_string());
+        read_early(self.store.as_ref(), &folder, &key, attempt).await
     }
 
     /// The output of a stage, if it is committed.

@@ -18,8 +18,9 @@ mod record;
 mod serve;
 mod shard;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_broker::Broker;
 use caudal_core::{Attempt, QueryId};
@@ -52,6 +53,8 @@ pub struct Worker {
     pub stop: Level,
     /// Held by fragments that are being run; all of it by one that has to run alone.
     pub alone: Arc<RwLock<()>>,
+    /// Result queues of queries whose failure is safe in them: nothing else is worth sending there.
+    pub failed: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// Counters of a worker, for tests and simulations that must see a fault happen.
@@ -81,7 +84,24 @@ impl Worker {
 
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
         let message = Message::Failed { query, failure };
-        Ok(self.broker.send(&self.queues.result(query), message).await?)
+        self.broker.send(&self.queues.result(query), message).await?;
+        self.has_failed(query);
+        Ok(())
+    }
+
+    /// The failure of a query is safe.
+    fn has_failed(&self, query: QueryId) {
+        self.failed().insert(self.queues.result(query));
+    }
+
+    /// Whether what goes to this queue is of a query that is known to have failed.
+    fn is_failed(&self, queue: &str) -> bool {
+        self.failed().contains(queue)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        // It is never left half changed.
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says what is computed until the result is dropped.

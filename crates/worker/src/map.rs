@@ -41,6 +41,7 @@ pub async fn serve(
 
 async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> Result<(), Error> {
     if let Message::Table(fragment) = delivery.message.as_ref() {
+        let _memory = worker.engine.hold("fragment", fragment.batch.get_array_memory_size());
         match &worker.durable {
             Some(durable) if delivery.redelivered => {
                 let id = id_of(fragment);

@@ -224,6 +224,7 @@ impl Node {
             durable: Some(durable),
             stop,
             alone: Arc::new(RwLock::new(())),
+            failed: Arc::default(),
         };
         match worker.run().await {
             Ok(()) => info!(%session, "session served"),

@@ -94,6 +94,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "ROWS" => "rows",
         "SESSIONS" => "sessions",
         "SHARDS" => "shards",
+        "SLICES" => "slices",
         "STREAMS" => "streams",
         "TABLES" => "tables",
         "TERMS" => "terms",

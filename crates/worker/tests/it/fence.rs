@@ -78,7 +78,6 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
         broker: Arc::new(MemoryBroker::default()),
         store: Arc::clone(&store),
         counts: Arc::default(),
-        at_work: Arc::default(),
         id: SessionId(format!("fence-{fenced}")),
     };
     let session = cluster.open().await;

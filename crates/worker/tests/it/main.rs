@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod around;
+mod early;
 mod faults;
 mod fence;
+mod memory;
+mod results;
 mod slow_store;
 mod takeover;
 mod timeouts;

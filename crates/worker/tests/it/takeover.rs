@@ -168,7 +168,11 @@ impl Cluster {
     }
 
     pub fn start_on(&self, number: usize, store: Arc<dyn Store>) -> AbortOnDrop {
-        let engine = Engine::new(Arc::clone(&self.plan), &Memory::new(1 << 30).unwrap());
+        self.start_with(number, store, &Memory::new(1 << 30).unwrap())
+    }
+
+    pub fn start_with(&self, number: usize, store: Arc<dyn Store>, memory: &Memory) -> AbortOnDrop {
+        let engine = Engine::new(Arc::clone(&self.plan), memory);
         let worker = Worker {
             broker: self.broker(),
             engine: Arc::new(engine),
@@ -186,6 +190,7 @@ impl Cluster {
             }),
             stop: caudal_runtime::Level::default(),
             alone: Arc::default(),
+            failed: Arc::default(),
         };
         AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))
     }

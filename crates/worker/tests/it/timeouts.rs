@@ -55,7 +55,6 @@ async fn cluster(name: &str, tables: &[Table], store: Arc<dyn Store>) -> Cluster
         broker: Arc::new(MemoryBroker::default()),
         store,
         counts: Arc::default(),
-        at_work: Arc::default(),
         id: SessionId(name.to_string()),
     }
 }
