@@ -253,6 +253,11 @@ impl Owner {
         Ok(())
     }
 
+    /// Deliveries that are kept unacknowledged.
+    pub fn held(&self) -> usize {
+        usize::from(self.baton.is_some())
+    }
+
     /// Keeps the baton. A second one is a repetition of the first.
     async fn hold(&mut self, baton: DeliveryTag, consumer: &dyn Consumer) -> Result<(), Error> {
         if mutants::no_baton(baton, consumer).await? {

@@ -5,6 +5,7 @@
 mod around;
 mod faults;
 mod fence;
+mod many_fragments;
 mod slow_store;
 mod takeover;
 mod timeouts;
