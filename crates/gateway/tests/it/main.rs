@@ -8,6 +8,7 @@ mod attaching;
 mod closing;
 mod opening;
 mod reading;
+mod store_trouble;
 mod strangers;
 mod support;
 mod trouble;

@@ -5,7 +5,11 @@
 mod around;
 mod faults;
 mod fence;
+mod leaving;
+mod long_load;
 mod many_fragments;
+mod refused;
+mod reluctant;
 mod slow_store;
 mod takeover;
 mod timeouts;
