@@ -15,6 +15,8 @@ pub struct OpenSession {
     pub session: Session,
     /// Packed bytes of batches that may be in hand: what one client floods is not another's memory.
     pub put_memory: Semaphore,
+    /// Raised by whoever misses a queue of the session.
+    pub queues_missed: Level,
     /// The highest epoch of the session's leases that this gateway knows of.
     epoch: Level,
 }
@@ -22,7 +24,8 @@ pub struct OpenSession {
 impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
         let put_memory = Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize);
-        Self { manifest, session, put_memory, epoch: Level::default() }
+        let (queues_missed, epoch) = Default::default();
+        Self { manifest, session, put_memory, queues_missed, epoch }
     }
 
     /// The client has attached with this epoch, here or elsewhere.

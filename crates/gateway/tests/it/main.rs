@@ -6,6 +6,7 @@
 mod access;
 mod attaching;
 mod closing;
+mod lost_queues;
 mod opening;
 mod reading;
 mod store_trouble;

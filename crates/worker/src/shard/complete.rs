@@ -150,8 +150,7 @@ pub async fn publish(
     stream::iter(0..output.len())
         .map(|index| async move {
             let (Address { queue }, message): (_, Bytes) = unframe(output.read(index).await?)?;
-            worker.broker.send_encoded(&queue, message).await?;
-            Ok::<_, Error>(())
+            worker.send_encoded(&queue, message).await
         })
         .buffer_unordered(limits::OUTPUT_MESSAGES_IN_FLIGHT)
         .try_collect::<()>()

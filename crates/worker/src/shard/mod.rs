@@ -155,6 +155,6 @@ fn ends_something(message: &Message) -> bool {
     match message {
         Message::Part(part) => part.end.is_some(),
         Message::Table(_) => false,
-        Message::End { .. } | Message::Baton | Message::Failed { .. } => true,
+        Message::End { .. } | Message::Baton | Message::Republish | Message::Failed { .. } => true,
     }
 }
