@@ -8,7 +8,7 @@ use caudal_broker::{Broker, Consumer, Error, Listener, MemoryBroker, QueueKind, 
 use caudal_protocol::Message;
 
 pub struct Reluctant {
-    broker: Arc<MemoryBroker>,
+    pub broker: Arc<MemoryBroker>,
     /// So many subscriptions are refused.
     pub refusals: AtomicU32,
     /// Queues whose names contain this take nothing.
