@@ -217,6 +217,12 @@ pub enum Error {
     Away { address: String, seconds: u64, reason: String },
     #[error("the broker refuses: {reason}")]
     Refused { reason: String },
+    #[error(
+        "no channel is left on {connections} connections to the broker, of {channels_max} each"
+    )]
+    NoChannel { connections: usize, channels_max: usize },
+    #[error("{name} is running already")]
+    NameTaken { name: String },
     #[error("queue {queue} holds something that is not a message: {reason}")]
     Garbage { queue: String, reason: String },
     #[error("a message of {bytes} bytes for queue {queue}; {bytes_max} are the most")]
@@ -235,9 +241,20 @@ impl Coded for Error {
             Error::Lost { .. } => codes::BROKER_LOST,
             Error::Away { .. } => codes::NO_BROKER,
             Error::Refused { .. } => codes::BROKER_REFUSES,
+            Error::NoChannel { .. } => codes::NO_CHANNEL,
+            Error::NameTaken { .. } => codes::NODE_RUNNING,
             Error::Garbage { .. } => codes::NOT_A_MESSAGE,
             Error::TooLarge { .. } => codes::MESSAGE_TOO_LARGE,
             Error::Unencodable { .. } => codes::MESSAGE_UNENCODABLE,
         }
+    }
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Error::NoChannel { .. } => {
+                "end some sessions, run them with fewer --shards, or raise channel_max of RabbitMQ"
+            }
+            _ => return None,
+        };
+        Some(hint.to_string())
     }
 }

@@ -20,9 +20,13 @@ use tokio::task::JoinHandle;
 use tracing::warn;
 
 use crate::gateway::over;
+use crate::lost_queues::QueueKeeper;
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
+
+/// That of a client that attaches for the first time.
+const FIRST_EPOCH: u64 = 1;
 
 /// A client that this gateway has, for as long as this is not dropped.
 pub struct Attachment {
@@ -51,19 +55,24 @@ impl Drop for Attachment {
 }
 
 impl Gateway {
-    /// Takes the session's client, from whichever gateway had it.
+    /// Takes the session's client, from whichever gateway had it. One that can send its tables again survives the loss of a
+    /// queue.
     pub async fn attach(
         self: &Arc<Self>,
         owner: &Owner,
         session: &SessionId,
+        can_resend: bool,
     ) -> Result<Attachment, Error> {
         let open = self.find(owner, session).await?;
         let lease = Lease::take(self.records_of(session), &self.settings.name).await?;
         open.has_epoch(lease.epoch);
+        let (gateway, of) = (Arc::clone(self), Arc::clone(&open));
+        let queues = QueueKeeper::new(gateway, of, can_resend, lease.epoch == FIRST_EPOCH).await?;
         let mut keeper = LeaseKeeper {
             gateway: Arc::clone(self),
             open,
             lease,
+            queues,
             claims: BTreeMap::new(),
             unclaimed_since: Some(time::now()),
             deserted_looks: 0,
@@ -78,6 +87,7 @@ struct LeaseKeeper {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     lease: Lease,
+    queues: QueueKeeper,
     /// By the names of their workers.
     claims: BTreeMap<String, Claim>,
     /// None once a worker has taken the session up.
@@ -155,7 +165,9 @@ impl LeaseKeeper {
         let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
         self.check_claimed(workers).await?;
         self.see_who_works(workers).await;
-        Ok(Status { waiting_for: self.waiting_for(workers), workers, failure: None })
+        self.queues.look().await?;
+        let (waiting_for, resend) = (self.waiting_for(workers), self.queues.resend());
+        Ok(Status { waiting_for, workers, failure: None, resend })
     }
 
     /// A claim stays, but a worker that refused may come back in a version that does not.
@@ -223,6 +235,7 @@ impl LeaseKeeper {
             .chain(held_back)
             .map(str::to_string);
         let long_works = self.open.long_works.words(time::now());
-        reasons.chain(refusals).chain(long_works).collect()
+        let unserved = (workers > 0 && !is_deserted).then(|| self.queues.waiting_for()).flatten();
+        reasons.chain(unserved).chain(refusals).chain(long_works).collect()
     }
 }

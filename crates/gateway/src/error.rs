@@ -45,6 +45,8 @@ pub enum Error {
     SessionTooLong { seconds: u64 },
     #[error("it was cancelled")]
     Cancelled,
+    #[error("the cluster was stopped")]
+    Stopped,
     #[error("gateway {gateway} plans session {session} in another way than the one that opened it")]
     OtherPlan { gateway: String, session: SessionId },
     /// One that another gateway has planned: it is not the session's fault.
@@ -54,6 +56,9 @@ pub enum Error {
     BadObject { name: String, reason: String },
     #[error("the broker has lost queue {queue}, though its session is open")]
     LostQueue { queue: String },
+    /// Whoever keeps the session's client makes it again, or ends the session.
+    #[error("queue {queue} is not there, though its session is open")]
+    QueueMissing { queue: String },
     #[error("cannot listen at {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("anybody may call a gateway at {address}: it has {missing}")]
@@ -90,6 +95,7 @@ impl Coded for Error {
             Error::ClientGone { .. } => codes::CLIENT_GONE,
             Error::SessionTooLong { .. } => codes::SESSION_TOO_LONG,
             Error::Cancelled => codes::CANCELLED,
+            Error::Stopped => codes::CLUSTER_STOPPED,
             Error::OtherPlan { .. } | Error::NotPlanned { .. } => codes::OTHER_PLAN,
             Error::BadObject { .. } => codes::BAD_OBJECT,
             Error::Listen { .. } => codes::GATEWAY_CANNOT_LISTEN,
@@ -98,6 +104,7 @@ impl Coded for Error {
             Error::Serve(_) => codes::GATEWAY_CANNOT_SERVE,
             Error::Panicked(_) => codes::GATEWAY_TASK_DIED,
             Error::LostQueue { .. } => codes::QUEUE_LOST,
+            Error::QueueMissing { .. } => codes::QUEUE_MISSING,
             Error::Planning(error) => error.code(),
             Error::Broker(error) => error.code(),
             Error::Store(error) => error.code(),

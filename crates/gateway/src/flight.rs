@@ -92,8 +92,8 @@ impl FlightService for Flight {
         let mut incoming = request.into_inner();
         let first = first_message(&mut incoming).await?;
         let answers = match command_of(&first)? {
-            StreamCommand::Attach { session } => {
-                statuses(self.gateway.attach(&owner, &session).await?, incoming)
+            StreamCommand::Attach { session, resends } => {
+                statuses(self.gateway.attach(&owner, &session, resends).await?, incoming)
             }
             StreamCommand::Result { session, query } => {
                 results(self.gateway.result(&owner, &session, query).await?, incoming)

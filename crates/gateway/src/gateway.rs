@@ -6,12 +6,11 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::{Coded, Failure, QueryId, SessionId, TableId};
+use caudal_core::{Coded, QueryId, SessionId, TableId};
 use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::outline::Outline;
 use caudal_runtime::Level;
-use caudal_runtime::time::wall_ms;
 use caudal_store::{SessionRecords, Store, sessions};
 use futures::future::try_join_all;
 
@@ -68,10 +67,7 @@ impl Gateway {
     ) -> Result<(), Error> {
         let open = self.find(owner, session).await?;
         open.check_table(table)?;
-        match open.session.end_table(table, count).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(&open, error).await),
-        }
+        self.with_queue(&open, || open.session.end_table(table, count)).await
     }
 
     /// The sessions of this owner.
@@ -167,25 +163,15 @@ impl Gateway {
         }
     }
 
-    pub(crate) async fn explain(&self, open: &OpenSession, error: caudal_broker::Error) -> Error {
-        match error {
-            caudal_broker::Error::NoQueue { queue } => self.queue_is_gone(open, queue).await,
-            error => error.into(),
-        }
-    }
-
     /// A missing queue is how one learns that a session has ended; its tombstone says why. If it has
-    /// none, the broker has lost the queue, and the session ends with that.
+    /// none, the broker has lost the queue: when its client attaches again, here or elsewhere, that is seen to.
     pub(crate) async fn queue_is_gone(&self, open: &OpenSession, queue: String) -> Error {
         let ended = async {
             let session = &open.manifest.session;
-            let (records, lost) = (self.records_of(session), Error::LostQueue { queue });
+            let records = self.records_of(session);
             match (records.tombstone().await?, records.manifest().await?) {
                 (Some(tombstone), _) => Ok(over(tombstone)),
-                (None, Some(manifest)) => {
-                    let tombstone = Tombstone::of(&manifest, Some(Failure::of(&lost)), wall_ms());
-                    self.end_session(tombstone).await.map(over)
-                }
+                (None, Some(_)) => Ok(Error::QueueMissing { queue }),
                 // Its tombstone is gone, too: nobody remembers more than that it was.
                 (None, None) => Ok(Error::Over { session: session.clone(), failure: None }),
             }

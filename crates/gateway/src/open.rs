@@ -116,7 +116,7 @@ impl Gateway {
     }
 
     /// A gateway that slept in the middle of an open may have brought back what has ended meanwhile.
-    async fn check_still_open(&self, records: &SessionRecords) -> Result<(), Error> {
+    pub(crate) async fn check_still_open(&self, records: &SessionRecords) -> Result<(), Error> {
         let Some(tombstone) = records.tombstone().await? else { return Ok(()) };
         self.clean_up(&tombstone).await?;
         Err(over(tombstone))

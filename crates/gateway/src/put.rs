@@ -74,13 +74,10 @@ impl TableStream {
         let checked = check(&message.slice(message.len() - rows_bytes..), &encodings);
         checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
-        match self.open.session.put_encoded(message).await {
-            Ok(()) => {
-                hit("put.confirmed");
-                Ok(())
-            }
-            Err(error) => Err(self.gateway.explain(&self.open, error).await),
-        }
+        let put = || self.open.session.put_encoded(message.clone());
+        self.gateway.with_queue(&self.open, put).await?;
+        hit("put.confirmed");
+        Ok(())
     }
 
     /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types

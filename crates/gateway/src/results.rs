@@ -47,10 +47,7 @@ impl Gateway {
         let epoch = open.epoch();
         let tenant = self.settings.tenant(owner);
         let share = tenant.map(|tenant| self.quotas.results.take(tenant)).transpose()?;
-        let consumer = match open.session.result(query).await {
-            Ok(consumer) => Some(consumer),
-            Err(error) => return Err(self.explain(&open, error).await),
-        };
+        let consumer = Some(self.with_queue(&open, || open.session.result(query)).await?);
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
         Ok(ResultStream {
             gateway,
@@ -97,7 +94,7 @@ impl ResultStream {
         {
             match consumer.ack(delivery).await {
                 Ok(()) => drop(self.sent.pop_front()),
-                Err(error) => self.lose(error).await?,
+                Err(error) => self.lose(error)?,
             }
         }
         Ok(())
@@ -114,13 +111,14 @@ impl ResultStream {
                     Ok(Some((what, rows))) => return Ok((self.number(tag, what), rows)),
                     // What is not for a client is as good as unread.
                     Ok(None) => {}
-                    Err(garbage) => self.lose(garbage).await?,
+                    Err(garbage) => self.lose(garbage)?,
                 },
+                // Over, or lost: to subscribe again is to find out.
                 Ok(None) => {
-                    let queue = self.open.session.queues.result(self.query);
-                    return Err(self.gateway.queue_is_gone(&self.open, queue).await);
+                    self.sent.clear();
+                    self.consumer = None;
                 }
-                Err(error) => self.lose(error).await?,
+                Err(error) => self.lose(error)?,
             }
         }
     }
@@ -150,10 +148,10 @@ impl ResultStream {
     }
 
     /// Subscribes anew: what was not acknowledged comes again; the client knows it by its identity.
-    async fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
+    fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
         use caudal_broker::Error::{Lost, Stale};
         if !matches!(lost, Lost { .. } | Stale { .. }) {
-            return Err(self.gateway.explain(&self.open, lost).await);
+            return Err(lost.into());
         }
         info!(session = %self.open.manifest.session, query = %self.query, %lost, "result subscription lost");
         self.sent.clear();
@@ -163,9 +161,11 @@ impl ResultStream {
 
     async fn subscribe_again(&mut self) -> Result<(), Error> {
         caudal_runtime::time::sleep(Duration::from_millis(limits::RESUBSCRIBE_MS)).await;
-        match self.open.session.result(self.query).await {
+        let (open, query) = (Arc::clone(&self.open), self.query);
+        match self.gateway.with_queue(&open, || open.session.result(query)).await {
             Ok(consumer) => self.consumer = Some(consumer),
-            Err(error) => self.lose(error).await?,
+            Err(Error::Broker(error)) => self.lose(error)?,
+            Err(error) => return Err(error),
         }
         Ok(())
     }

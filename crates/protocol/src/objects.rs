@@ -6,6 +6,7 @@
 //! sessions/<id>/holds/<epoch>    the lease of the gateway that has the client; the highest epoch counts
 //! sessions/<id>/claims/<worker>  who serves the session, or why it does not
 //! sessions/<id>/marks/<fragment>/<k>   retry markers: a fragment that was delivered again and is being run
+//! sessions/<id>/resends/<k>      queues were lost for the k-th time: the client is to send its tables again
 //! sessions/<id>/shards/<n>/...   the shard's journal and outputs
 //! closed/<id>                    how the session ended; outlives it
 //! ```
@@ -52,6 +53,14 @@ impl Objects {
     pub fn retry_marker(&self, fragment: FragmentId, attempt: u32) -> String {
         let (source, number) = (fragment.source, fragment.number);
         format!("{}/marks/{source}-{number}/{attempt}", self.folder())
+    }
+
+    pub fn resends(&self) -> String {
+        format!("{}/resends", self.folder())
+    }
+
+    pub fn resend(&self, number: u32) -> String {
+        format!("{}/{number}", self.resends())
     }
 
     pub fn shard(&self, shard: ShardId) -> String {

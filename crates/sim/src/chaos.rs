@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use caudal_broker::Broker;
 use caudal_runtime::time::{now, sleep};
 use caudal_worker::Counts;
+use futures::FutureExt;
 
 use crate::faults::Fault;
 use crate::nodes::{Process, Role};
@@ -93,6 +95,7 @@ impl Cluster {
                 })
             }),
             Fault::BrokerRestart => self.restart_broker(),
+            Fault::QueueLoss => self.lose_queues(),
             Fault::BrokerPartition => self.pick(None).is_some_and(|process| {
                 process.running.as_ref().is_some_and(|running| {
                     running.link.cut_broker(some_time());
@@ -162,6 +165,17 @@ impl Cluster {
         true
     }
 
+    fn lose_queues(&self) -> bool {
+        for _ in 0..fastrand::usize(1..4) {
+            let Some(queue) = fastrand::choice(self.world.broker.queue_names()) else {
+                return false;
+            };
+            self.world.say("broker", format_args!("forgets {queue}"));
+            let _ = self.world.broker.delete(&queue).now_or_never();
+        }
+        self.restart_broker()
+    }
+
     fn cut_store(&self) -> bool {
         let away = Duration::from_millis(fastrand::u64(100..70_000));
         self.world.say("store", format_args!("is away for {away:?}"));
@@ -175,7 +189,8 @@ impl Cluster {
 }
 
 fn is_loss(fault: Fault) -> bool {
-    matches!(fault, Fault::WorkerCrash | Fault::WorkerFreeze | Fault::BrokerRestart)
+    use Fault::{BrokerRestart, QueueLoss, WorkerCrash, WorkerFreeze};
+    matches!(fault, WorkerCrash | WorkerFreeze | BrokerRestart | QueueLoss)
 }
 
 /// A moment, long enough for a takeover, or longer than the timeout of any session.

@@ -11,6 +11,7 @@ use caudal_oracle::compare;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::{Failure, TableFragment};
 use caudal_runtime::time::sleep;
+use tokio::sync::oneshot;
 
 use crate::line::SimDial;
 use crate::workload::{Workload, with_row_column};
@@ -85,7 +86,17 @@ impl Session {
             }
             Ok(())
         });
-        if let Err(error) = tokio::try_join!(reading, self.upload(remote)) {
+        let (sent, again) = oneshot::channel();
+        let uploading = async {
+            let _ = sent.send(self.upload(remote).await?);
+            Ok::<_, Error>(())
+        };
+        let ended = tokio::select! {
+            biased;
+            ended = async { tokio::try_join!(reading, uploading) } => ended.map(drop),
+            error = send_again(remote, again) => Err(error),
+        };
+        if let Err(error) = ended {
             return coded(&error);
         }
         for (query, failure) in self.workload.queries.iter().zip(failures) {
@@ -116,21 +127,48 @@ impl Session {
         End::Answered { rows }
     }
 
-    async fn upload(&self, remote: &Remote) -> Result<(), Error> {
+    /// The fragments of each table that was sent.
+    async fn upload(&self, remote: &Remote) -> Result<Vec<(TableId, Vec<RecordBatch>)>, Error> {
+        let mut sent = vec![];
         for (index, table) in self.workload.tables.iter().enumerate() {
             let Some(columns) = remote.tables[index].sent() else { continue };
             let id = TableId::from(index);
             let fragments = cut(&with_row_column(&table.rows), columns);
             let count = u32::try_from(fragments.len()).expect("few");
-            for (number, batch) in (0..).zip(fragments) {
+            for (number, batch) in (0..).zip(fragments.clone()) {
                 if self.think_ms_max > 0 {
                     sleep(Duration::from_millis(fastrand::u64(0..=self.think_ms_max))).await;
                 }
                 remote.put(TableFragment::new(id, number, batch)).await?;
             }
             remote.end_table(id, count).await?;
+            sent.push((id, fragments));
         }
-        Ok(())
+        Ok(sent)
+    }
+}
+
+/// Sends all tables again as often as that is asked for, as `caudal_client` does with those of files.
+async fn send_again(
+    remote: &Remote,
+    sent: oneshot::Receiver<Vec<(TableId, Vec<RecordBatch>)>>,
+) -> Error {
+    let Ok(tables) = sent.await else { return std::future::pending().await };
+    let mut done = 0;
+    loop {
+        done = remote.resend(done).await;
+        for (id, fragments) in &tables {
+            let count = u32::try_from(fragments.len()).expect("few");
+            for (number, batch) in (0..).zip(fragments) {
+                if let Err(error) = remote.put(TableFragment::new(*id, number, batch.clone())).await
+                {
+                    return error;
+                }
+            }
+            if let Err(error) = remote.end_table(*id, count).await {
+                return error;
+            }
+        }
     }
 }
 

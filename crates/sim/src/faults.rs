@@ -40,6 +40,8 @@ faults! {
     AckLoss = "acknowledgement lost",
     /// All connections break; confirmed messages are kept, what was delivered comes again.
     BrokerRestart = "broker restart",
+    /// The same, and queues are gone with what was in them.
+    QueueLoss = "lost queues",
     /// A node cannot reach the broker for a while.
     BrokerPartition = "broker partition",
     /// A node cannot reach the store for a while.

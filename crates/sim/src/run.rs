@@ -256,14 +256,15 @@ fn is_allowed(code: Code, counts: &Counts, long_cuts: u64) -> bool {
     };
     use Fault::*;
     let deaths = count(&[WorkerCrash, WorkerFreeze, WorkerLeave]);
-    let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
+    let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, QueueLoss, BrokerPartition]);
     let failures = count(&[StoreFail, StoreLostAck, StoreLate, StorePartition, StoreOutage]);
     match code {
         // No gateway for a client's whole timeout; or, for a session that is not open yet, none that
         // gets to the broker and the store.
         codes::NO_GATEWAY => {
             let gateways = count(&[GatewayCrash, GatewayFreeze, GatewayLeave]);
-            let beyond = count(&[StorePartition, StoreOutage, BrokerRestart, BrokerPartition]);
+            let restarts = count(&[BrokerRestart, QueueLoss, BrokerPartition]);
+            let beyond = count(&[StorePartition, StoreOutage]) + restarts;
             gateways + beyond > 0
         }
         // A client that gets to no gateway that gets to the broker is as good as gone.

@@ -111,6 +111,17 @@ impl SessionRecords {
         self.store.put(&self.objects.claim(&claim.worker), to_body(claim)).await
     }
 
+    /// How often queues of the session were lost.
+    pub async fn resends(&self) -> Result<u32, StoreError> {
+        let times = self.store.list(&self.objects.resends()).await?.len();
+        Ok(u32::try_from(times).unwrap_or(u32::MAX))
+    }
+
+    /// Writes down that queues were lost for one more time than `known`, unless somebody else has.
+    pub async fn create_resend(&self, known: u32) -> Result<Created, StoreError> {
+        self.store.create(&self.objects.resend(known), Bytes::from_static(b"{}")).await
+    }
+
     /// The journal of a shard, to be read from its start. Since its last snapshot it may become `bytes_max` long.
     pub async fn load_journal(&self, shard: ShardId, bytes_max: u64) -> Result<Loader, Error> {
         Loader::open(Arc::clone(&self.store), self.objects.shard(shard), bytes_max).await

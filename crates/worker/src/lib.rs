@@ -22,11 +22,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use caudal_broker::Broker;
-use caudal_core::{Attempt, QueryId};
+use caudal_core::{Attempt, QueryId, limits};
 use caudal_engine::Engine;
-use caudal_protocol::{Failure, Message, Queues};
+use caudal_protocol::{Failure, Message, Queues, wire};
 use caudal_runtime::{Level, task};
+use caudal_store::SessionState;
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
@@ -83,8 +85,7 @@ impl Worker {
     }
 
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
-        let message = Message::Failed { query, failure };
-        self.broker.send(&self.queues.result(query), message).await?;
+        self.send(&self.queues.result(query), Message::Failed { query, failure }).await?;
         self.has_failed(query);
         Ok(())
     }
@@ -107,6 +108,31 @@ impl Worker {
     /// Says what is computed until the result is dropped.
     fn begin(&self, what: String) -> Ongoing {
         self.at_work.begin(&self.queues.session, what)
+    }
+
+    /// Publishes a message, and waits as long as its queue is full, or lost.
+    async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
+        if self.durable.is_none() {
+            return Ok(self.broker.send(queue, message).await?);
+        }
+        self.send_encoded(queue, wire::encode(&message)?).await
+    }
+
+    /// The same for one that is encoded already. A queue that the broker has lost is made again by a gateway, or the session
+    /// is ended: to give up here would be to do it all again.
+    async fn send_encoded(&self, queue: &str, message: Bytes) -> Result<(), Error> {
+        loop {
+            let sent = self.broker.send_encoded(queue, message.clone()).await.map_err(Error::from);
+            match (sent, &self.durable) {
+                (Err(error), Some(durable)) if error.is_queue_gone() => {
+                    if matches!(durable.records.state().await, Ok(SessionState::Over)) {
+                        return Err(error);
+                    }
+                    serve::back_off(limits::WORKER_LATER_FAILURES).await;
+                }
+                (sent, _) => return sent,
+            }
+        }
     }
 
     /// Returns when the worker is to leave.

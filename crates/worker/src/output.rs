@@ -26,7 +26,7 @@ impl Sender<'_> {
         }
         let is_divided = parts.len() > 1;
         let sends = self.messages(parts).into_iter().map(|message| async move {
-            self.worker.broker.send(queue, message).await?;
+            self.worker.send(queue, message).await?;
             if is_divided {
                 failpoint::hit("part.confirmed");
             }

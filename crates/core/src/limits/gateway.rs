@@ -95,6 +95,12 @@ limits! { GATEWAY = "Gateways";
     /// How often a gateway renews its lease of a session's client, and looks how the session is.
     LEASE_RENEW_MS: u64 = 1000 => Effect("the lease is written");
 
+    /// How often a gateway looks whether all queues of a session are there, and who serves its shards.
+    QUEUES_LOOK_MS: u64 = 3000 => Effect("lost queues are made again, and what was in them is sent again");
+
+    /// How often queues of one session may be lost: a broker that keeps losing them will lose the next.
+    RESENDS_MAX: u32 = 16 => Code(codes::QUEUE_LOST);
+
     /// How often a gateway looks for sessions without a client, and for what ended ones left.
     JANITOR_TICK_MS: u64 = 1000 => Effect("what is over is removed");
 

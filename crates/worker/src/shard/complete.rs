@@ -179,7 +179,7 @@ pub async fn publish(
         .map(|index| async move {
             let (Address { queue }, message): (_, Bytes) = unframe(output.read(index).await?)?;
             if !worker.is_failed(&queue) {
-                worker.broker.send_encoded(&queue, message).await?;
+                worker.send_encoded(&queue, message).await?;
             }
             Ok::<_, Error>(())
         })

@@ -82,7 +82,8 @@ async fn own(
     consumer: &mut dyn Consumer,
     mut progress: impl FnMut(),
 ) -> Result<(), Error> {
-    owner.take(with_those_that_follow(worker, first, consumer).await?, consumer).await?;
+    let group = with_those_that_follow(worker, first, consumer, owner.held()).await?;
+    owner.take(group, consumer).await?;
     let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
     loop {
         tokio::select! {
@@ -95,7 +96,7 @@ async fn own(
             }
             delivery = consumer.next() => {
                 let Some(delivery) = delivery? else { return Ok(()) };
-                let group = with_those_that_follow(worker, delivery, consumer).await?;
+                let group = with_those_that_follow(worker, delivery, consumer, owner.held()).await?;
                 owner.take(group, consumer).await?;
                 progress();
             }
@@ -117,11 +118,13 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
 }
 
 /// The group of a delivery: those that have arrived already, or do soon, are taken with it, one record for all.
-/// Nobody waits for the middle of a table; where something may end, it is taken at once.
+/// Nobody waits for the middle of a table; where something may end, it is taken at once. What is `held` already counts, too:
+/// beyond the prefetch nothing comes, however long one waits.
 async fn with_those_that_follow(
     worker: &Worker,
     first: Delivery,
     consumer: &mut dyn Consumer,
+    held: usize,
 ) -> Result<Vec<Delivery>, Error> {
     let linger_ms = worker.durable.as_ref().map_or(0, |durable| durable.linger_ms);
     let deadline = time::sleep(Duration::from_millis(linger_ms));
@@ -129,7 +132,7 @@ async fn with_those_that_follow(
     let mut bytes = first.message.size_bytes();
     let mut may_end = ends_something(&first.message);
     let mut group = vec![first];
-    while bytes < limits::RECORD_BYTES && group.len() < limits::PREFETCH_MESSAGES {
+    while bytes < limits::RECORD_BYTES && held + group.len() < limits::PREFETCH_MESSAGES {
         let next = match consumer.next().now_or_never() {
             Some(next) => next?,
             None if may_end || linger_ms == 0 => break,
@@ -152,6 +155,6 @@ fn ends_something(message: &Message) -> bool {
     match message {
         Message::Part(part) => part.end.is_some(),
         Message::Table(_) => false,
-        Message::End { .. } | Message::Baton | Message::Failed { .. } => true,
+        Message::End { .. } | Message::Baton | Message::Republish | Message::Failed { .. } => true,
     }
 }

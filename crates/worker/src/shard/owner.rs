@@ -163,6 +163,17 @@ impl Owner {
         }
     }
 
+    /// Publishes all output once more: a queue was lost with what this owner had put into it. Whoever takes over from here on
+    /// does the same, so nothing has to be written down.
+    async fn republish(&mut self) -> Result<(), Error> {
+        if let Some(durable) = self.worker.durable.clone() {
+            info!(session = %durable.session(), shard = self.id.0, "publishes again");
+            let outputs = committed_outputs(&self.worker, &durable, self.id).await?;
+            self.publish_again(outputs);
+        }
+        Ok(())
+    }
+
     /// Takes a group of deliveries: into memory, into the journal, and only then are they
     /// acknowledged.
     pub async fn take(
@@ -180,6 +191,9 @@ impl Owner {
         for baton in batons {
             redelivered += u64::from(baton.redelivered);
             self.hold(baton.tag, consumer).await?;
+        }
+        if group.iter().any(|it| matches!(it.message.as_ref(), Message::Republish)) {
+            self.republish().await?;
         }
         let gathered = self.gather(&group).await?;
         for (Delivery { tag, message, encoded, redelivered: again }, gathered) in
@@ -275,6 +289,11 @@ impl Owner {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         journal.append(Record::default().encode()?).await?;
         Ok(())
+    }
+
+    /// Deliveries that are kept unacknowledged.
+    pub fn held(&self) -> usize {
+        usize::from(self.baton.is_some())
     }
 
     /// Keeps the baton. A second one is a repetition of the first.
@@ -433,7 +452,9 @@ async fn take_one(shard: &mut Shard, message: &Message) -> Result<Taken, Error> 
             shard.end(*source, *count)?;
             Ok(Taken::Yes)
         }
-        Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
+        Message::Baton | Message::Republish | Message::Table(_) | Message::Failed { .. } => {
+            Ok(Taken::Duplicate)
+        }
     }
 }
 
