@@ -100,6 +100,11 @@ impl Worker {
         self.failed().contains(queue)
     }
 
+    /// No failure is known to be safe any more.
+    fn forget_failures(&self) {
+        self.failed().clear();
+    }
+
     fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
         // It is never left half changed.
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)

@@ -169,6 +169,8 @@ impl Owner {
         if let Some(durable) = self.worker.durable.clone() {
             info!(session = %durable.session(), shard = self.id.0, "publishes again");
             let outputs = committed_outputs(&self.worker, &durable, self.id).await?;
+            // Failures were lost like everything else that was in the queue.
+            self.worker.forget_failures();
             self.publish_again(outputs);
         }
         Ok(())
