@@ -1,6 +1,5 @@
 //! Queues that the broker has lost are made again, and what was in them is asked for.
 
-use caudal_broker::Broker;
 use caudal_core::{QueryId, SessionId, ShardId, TableId};
 use caudal_protocol::calls::{EndRequest, PutAck, ResultWhat, Status};
 use caudal_protocol::{Message, Queues};

@@ -19,10 +19,11 @@ const FEW: i64 = 1000;
 /// With the baton in hand a consumer of sixteen messages gets fifteen: to wait for another is to wait in vain.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shard_does_not_wait_for_more_than_the_broker_may_deliver() {
-    let linger = Duration::from_secs(3);
+    let linger = Duration::from_secs(1);
     let fragments = 20 * limits::PREFETCH_MESSAGES as i64;
     let took = answer("linger", fragments, linger).await;
-    assert!(took < linger, "{took:?} for {fragments} fragments");
+    // Once at the end, for the table's end comes before its last fragments; twenty times otherwise.
+    assert!(took < 5 * linger, "{took:?} for {fragments} fragments");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
