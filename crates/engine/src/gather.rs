@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{StageId, limits};
-use caudal_runtime::failpoint::knob;
+use caudal_runtime::failpoint::{hit, knob};
 use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -149,6 +149,7 @@ impl Gathered {
         if let Some(file) = manager.spill_record_batch_and_finish(&self.batches, "gathered rows")? {
             let rows = self.batches.iter().map(RecordBatch::num_rows).sum();
             engine.count_spilled(bytes);
+            hit("gather.spilled");
             self.spilled.push(Spilled { manager: Arc::new(manager), file, rows, bytes });
         }
         self.batches.clear();

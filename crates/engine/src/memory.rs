@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use arrow::array::RecordBatch;
 use caudal_core::limits;
+use caudal_runtime::failpoint::knob;
 use datafusion::error::Result;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{
@@ -46,7 +47,8 @@ impl Memory {
 
     fn build(bytes: usize, spill: DiskManagerMode) -> Result<Self> {
         let pool = TrackConsumersPool::new(FairSpillPool::new(bytes), MEMORY_CONSUMERS_NAMED);
-        let gathering = FairSpillPool::new(bytes / 100 * limits::GATHERED_MEMORY_PERCENT);
+        let gathered_bytes = bytes / 100 * limits::GATHERED_MEMORY_PERCENT;
+        let gathering = FairSpillPool::new(knob("gathered_bytes", gathered_bytes));
         let mut disk = DiskManagerBuilder::default().with_mode(spill);
         disk.set_max_temp_directory_size(limits::SPILL_BYTES_MAX);
         let runtime = RuntimeEnvBuilder::new()

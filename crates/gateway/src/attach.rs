@@ -14,7 +14,7 @@ use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Tombstone};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
-use caudal_store::{Lease, Renewed, StoreError};
+use caudal_store::{Lease, Renewed};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::warn;
@@ -64,10 +64,12 @@ impl Gateway {
         can_resend: bool,
     ) -> Result<Attachment, Error> {
         let open = self.find(owner, session).await?;
-        let lease = Lease::take(self.records_of(session), &self.settings.name).await?;
+        let taking = Lease::take(self.records_of(session), &self.settings.name);
+        let lease = self.in_time(session, taking).await?;
         open.has_epoch(lease.epoch);
         let (gateway, of) = (Arc::clone(self), Arc::clone(&open));
-        let queues = QueueKeeper::new(gateway, of, can_resend, lease.epoch == FIRST_EPOCH).await?;
+        let keeping = QueueKeeper::new(gateway, of, can_resend, lease.epoch == FIRST_EPOCH);
+        let queues = self.in_time(session, keeping).await?;
         let mut keeper = LeaseKeeper {
             gateway: Arc::clone(self),
             open,
@@ -77,7 +79,7 @@ impl Gateway {
             unclaimed_since: Some(time::now()),
             deserted_looks: 0,
         };
-        let (sender, mut statuses) = watch::channel(keeper.look().await?);
+        let (sender, mut statuses) = watch::channel(keeper.look_in_time().await?);
         statuses.mark_changed();
         Ok(Attachment { statuses, keeping: task::spawn(keeper.keep(sender)) })
     }
@@ -141,14 +143,9 @@ impl LeaseKeeper {
         }
     }
 
-    /// A store that hangs is one that cannot be reached.
     async fn look_in_time(&mut self) -> Result<Status, Error> {
-        let most = self.gateway.settings.grace / 4;
-        let session = self.open.manifest.session.to_string();
-        time::timeout(most, self.look()).await.unwrap_or_else(|_| {
-            let reason = format!("no answer within {} s", most.as_secs_f32());
-            Err(StoreError::Failed { action: "look after", name: session, reason }.into())
-        })
+        let (gateway, open) = (Arc::clone(&self.gateway), Arc::clone(&self.open));
+        gateway.in_time(&open.manifest.session, self.look()).await
     }
 
     /// Says that the client is there, and finds out how the session is.

@@ -11,7 +11,8 @@ use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::outline::Outline;
 use caudal_runtime::Level;
-use caudal_store::{SessionRecords, Store, sessions};
+use caudal_runtime::time::timeout;
+use caudal_store::{SessionRecords, Store, StoreError, sessions};
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
@@ -108,14 +109,14 @@ impl Gateway {
     ) -> Result<Arc<OpenSession>, Error> {
         let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        if let Some(tombstone) = records.tombstone().await? {
+        if let Some(tombstone) = self.in_time(session, records.tombstone()).await? {
             self.sessions.forget(session);
             return Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() });
         }
         let open = match self.sessions.get(session) {
             Some(open) => open,
             None => {
-                let manifest = records.manifest().await?.ok_or_else(none)?;
+                let manifest = self.in_time(session, records.manifest()).await?.ok_or_else(none)?;
                 if !owner.is(&manifest.owner) {
                     return Err(none());
                 }
@@ -123,6 +124,24 @@ impl Gateway {
             }
         };
         if owner.is(&open.manifest.owner) { Ok(open) } else { Err(none()) }
+    }
+
+    /// What the store comes to, unless it hangs: then it cannot be reached from here, and a client who waits has to
+    /// be where it can be long before the janitors take it for gone.
+    pub(crate) async fn in_time<T, E: Into<Error>>(
+        &self,
+        session: &SessionId,
+        asking: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Error> {
+        let most = self.settings.grace / 4;
+        match timeout(most, asking).await {
+            Ok(answer) => answer.map_err(Into::into),
+            Err(_) => {
+                let reason = format!("no answer within {} s", most.as_secs_f32());
+                let (action, name) = ("look after", session.to_string());
+                Err(StoreError::Failed { action, name, reason }.into())
+            }
+        }
     }
 
     /// Plans a session that is open, unless that has been done.
@@ -226,5 +245,29 @@ impl OpenSession {
             None => format!("there are {}, and this is number {}", queries.len(), query.0),
         };
         Err(Error::BadRequest { what: "the query", reason })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use caudal_broker::MemoryBroker;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_hangs_is_one_that_another_gateway_may_reach() {
+        let mut settings = Settings::new("one", "127.0.0.1:0".parse().unwrap());
+        settings.grace = Duration::from_millis(40);
+        let store = caudal_store::open("memory:").unwrap();
+        let gateway = Gateway::new(settings, Arc::new(Arc::new(MemoryBroker::default())), store);
+        let session = SessionId("s".to_string());
+        let hangs = std::future::pending::<Result<(), StoreError>>();
+        let error = gateway.in_time(&session, hangs).await.unwrap_err();
+        assert!(matches!(error, Error::Store(_)) && error.is_retryable(), "{error}");
+        assert_eq!(tonic::Status::from(error).code(), tonic::Code::Unavailable);
+        let answers = std::future::ready(Ok::<_, StoreError>(7));
+        assert_eq!(gateway.in_time(&session, answers).await.unwrap(), 7);
     }
 }

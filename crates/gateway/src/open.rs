@@ -34,10 +34,10 @@ impl Gateway {
         check(&request)?;
         let session = session_of(&request.nonce, owner);
         let records = self.records_of(&session);
-        if let Some(tombstone) = records.tombstone().await? {
+        if let Some(tombstone) = self.in_time(&session, records.tombstone()).await? {
             return Err(over(tombstone));
         }
-        let open = match records.manifest().await? {
+        let open = match self.in_time(&session, records.manifest()).await? {
             Some(manifest) => self.found(manifest, &request).await?,
             None => match self.write_down(owner, &records, &request).await {
                 Err(Error::Planning(planning::Error::Refused(refusals))) => {
@@ -47,17 +47,20 @@ impl Gateway {
             },
         };
         self.make_queues(&open).await?;
-        self.broker.announce(SessionEvent::Opened(session)).await?;
         hit("open.announced");
-        self.check_still_open(&records).await?;
+        self.in_time(&session, self.check_still_open(&records)).await?;
         Ok(reply(&open))
     }
 
-    /// A broker that cannot be reached is waited for for minutes. A client does not wait that long, nor do
-    /// the janitors, for whom nobody is attached yet.
+    /// Queues, and the event that they are there. A broker that cannot be reached is waited for for minutes. A client
+    /// does not wait that long, nor do the janitors, for whom nobody is attached yet.
     async fn make_queues(&self, open: &OpenSession) -> Result<(), Error> {
         let most = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
-        let made = timeout(most, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
+        let making = async {
+            open.session.make_queues(limits::CLUSTER_MAP_THREADS).await?;
+            self.broker.announce(SessionEvent::Opened(open.manifest.session.clone())).await
+        };
+        let made = timeout(most, making).await;
         let seconds = most.as_secs();
         let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };
         Ok(made.map_err(late)??)
@@ -96,19 +99,19 @@ impl Gateway {
         let outline = self.plan(&manifest).await?;
         manifest.fingerprint.clone_from(&outline.fingerprint);
         let (sessions_max, tenant) = (self.settings.sessions_max, self.settings.tenant(owner));
-        let store = self.store.as_ref();
-        match slots::take(store, records.session(), tenant, sessions_max).await? {
+        let slot = slots::take(self.store.as_ref(), records.session(), tenant, sessions_max);
+        match self.in_time(records.session(), slot).await? {
             Take::Taken => {}
             Take::NoneFree => return Err(Error::TooManySessions { sessions_max }),
             Take::ShareTaken(sessions) => return Err(Error::ShareTaken { sessions }),
         }
         hit("open.slot");
-        let created = records.create_manifest(&manifest).await?;
+        let created = self.in_time(records.session(), records.create_manifest(&manifest)).await?;
         hit("open.manifest");
         match created {
             Created::New => Ok(self.remember_planned(manifest, outline)),
             // The same request, said twice at the same time. Its manifest may have another start.
-            Created::Exists => match records.manifest().await? {
+            Created::Exists => match self.in_time(records.session(), records.manifest()).await? {
                 Some(first) => self.found(first, request).await,
                 None => Err(Error::NoSession { session: records.session().clone() }),
             },

@@ -65,7 +65,7 @@ async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Ow
 
 /// Beside the load, not in its way: a send waits for capacity, and nobody takes from the queue before the load is done.
 async fn renew_batons(worker: &Worker, id: ShardId) -> Infallible {
-    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
+    let mut renew = baton_renewals();
     loop {
         renew.tick().await;
         if let Err(error) = worker.broker.send(&worker.queues.shard(id), Message::Baton).await {
@@ -84,7 +84,7 @@ async fn own(
 ) -> Result<(), Error> {
     let group = with_those_that_follow(worker, first, consumer, owner.held()).await?;
     owner.take(group, consumer).await?;
-    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
+    let mut renew = baton_renewals();
     loop {
         tokio::select! {
             biased;
@@ -106,6 +106,11 @@ async fn own(
             consumer.ack(baton).await?;
         }
     }
+}
+
+fn baton_renewals() -> time::Interval {
+    let seconds = failpoint::knob("baton_renew_seconds", limits::BATON_RENEW_SECONDS as usize);
+    time::interval_later(Duration::from_secs(seconds as u64))
 }
 
 /// Spreads the shards over the workers: the first subscriber of a shard owns it.
