@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use caudal_broker::{Body, Consumer, DeliveryTag, RawDelivery};
-use caudal_core::{QueryId, SessionId, limits};
+use caudal_core::{Failure, QueryId, SessionId, limits};
 use caudal_protocol::calls::{ResultItem, ResultWhat};
 use caudal_protocol::wire;
 use caudal_runtime::failpoint::hit;
@@ -26,6 +26,8 @@ pub struct ResultStream {
     schema: SchemaRef,
     /// None: lost, and to be had again.
     consumer: Option<Box<dyn Consumer>>,
+    /// Why the query fails, to be told before anything else.
+    failure: Option<Failure>,
     /// Messages that the client has not acknowledged, by their place in this stream.
     sent: VecDeque<(u64, DeliveryTag)>,
     next_tag: u64,
@@ -48,6 +50,7 @@ impl Gateway {
         let tenant = self.settings.tenant(owner);
         let share = tenant.map(|tenant| self.quotas.results.take(tenant)).transpose()?;
         let consumer = Some(self.with_queue(&open, || open.session.result(query)).await?);
+        let failure = self.records_of(session).failure(query).await?;
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
         Ok(ResultStream {
             gateway,
@@ -55,6 +58,7 @@ impl Gateway {
             query,
             schema,
             consumer,
+            failure,
             sent,
             next_tag: 0,
             epoch,
@@ -102,6 +106,10 @@ impl ResultStream {
 
     async fn next_message(&mut self) -> Result<(ResultItem, Rows), Error> {
         loop {
+            if let Some(failure) = self.failure.take() {
+                let what = ResultWhat::Failed { failure };
+                return Ok((ResultItem { tag: self.next_place(), what }, vec![]));
+            }
             let Some(consumer) = &mut self.consumer else {
                 self.subscribe_again().await?;
                 continue;
@@ -124,10 +132,14 @@ impl ResultStream {
     }
 
     fn number(&mut self, delivery: DeliveryTag, what: ResultWhat) -> ResultItem {
-        let tag = self.next_tag;
-        self.next_tag += 1;
+        let tag = self.next_place();
         self.sent.push_back((tag, delivery));
         ResultItem { tag, what }
+    }
+
+    fn next_place(&mut self) -> u64 {
+        self.next_tag += 1;
+        self.next_tag - 1
     }
 
     /// What a message says to the client, and its rows.
@@ -163,7 +175,12 @@ impl ResultStream {
         caudal_runtime::time::sleep(Duration::from_millis(limits::RESUBSCRIBE_MS)).await;
         let (open, query) = (Arc::clone(&self.open), self.query);
         match self.gateway.with_queue(&open, || open.session.result(query)).await {
-            Ok(consumer) => self.consumer = Some(consumer),
+            Ok(consumer) => {
+                // The queue that is gone may have held it, and what is published again does not say it.
+                self.failure =
+                    self.gateway.records_of(&open.manifest.session).failure(query).await?;
+                self.consumer = Some(consumer);
+            }
             Err(Error::Broker(error)) => self.lose(error)?,
             Err(error) => return Err(error),
         }

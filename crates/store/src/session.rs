@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::{SessionId, ShardId, StageId};
+use caudal_core::{Failure, QueryId, SessionId, ShardId, StageId};
 use caudal_protocol::Objects;
 use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
 use caudal_protocol::objects::{CLOSED, SESSIONS};
@@ -109,6 +109,20 @@ impl SessionRecords {
 
     pub async fn put_claim(&self, claim: &Claim) -> Result<(), StoreError> {
         self.store.put(&self.objects.claim(&claim.worker), to_body(claim)).await
+    }
+
+    /// Why a query fails, if somebody has met it.
+    pub async fn failure(&self, query: QueryId) -> Result<Option<Failure>, StoreError> {
+        read(self.store.as_ref(), &self.objects.failure(query)).await
+    }
+
+    /// Writes down why a query fails, unless it is known already.
+    pub async fn create_failure(
+        &self,
+        query: QueryId,
+        failure: &Failure,
+    ) -> Result<Created, StoreError> {
+        self.store.create(&self.objects.failure(query), to_body(failure)).await
     }
 
     /// How often queues of the session were lost.

@@ -84,7 +84,12 @@ impl Worker {
         Ok(())
     }
 
+    /// Says why a query fails. First where it cannot be lost with a queue: shards complete without the rows that are
+    /// missing for it, and what they make must not pass for an answer.
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
+        if let Some(durable) = &self.durable {
+            durable.records.create_failure(query, &failure).await?;
+        }
         self.send(&self.queues.result(query), Message::Failed { query, failure }).await?;
         self.has_failed(query);
         Ok(())

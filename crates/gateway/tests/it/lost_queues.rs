@@ -1,8 +1,9 @@
 //! Queues that the broker has lost are made again, and what was in them is asked for.
 
-use caudal_core::{QueryId, SessionId, ShardId, TableId};
-use caudal_protocol::calls::{EndRequest, PutAck, ResultWhat, Status};
+use caudal_core::{Failure, QueryId, SessionId, ShardId, Source, TableId, codes};
+use caudal_protocol::calls::{EndRequest, PutAck, ResultWhat, Status, StreamCommand};
 use caudal_protocol::{Message, Queues};
+use caudal_store::SessionRecords;
 use futures::StreamExt;
 
 use crate::support::{
@@ -68,10 +69,7 @@ async fn calls_wait_for_the_queue_that_they_miss() {
     let client = cluster.gateway().await.client().await;
     let (session, queues) = opened(&client).await;
     let mut attached = client.attach_resending(&session).await.unwrap();
-    let result = caudal_protocol::calls::StreamCommand::Result {
-        session: session.clone(),
-        query: QueryId(0),
-    };
+    let result = StreamCommand::Result { session: session.clone(), query: QueryId(0) };
     let mut reading = client.exchange(&result).await.unwrap();
     reading.next().await.unwrap();
     for queue in cluster.broker.queue_names() {
@@ -117,4 +115,27 @@ async fn a_session_that_ends_meanwhile_stays_ended() {
     client.close(&session).await.unwrap();
     cluster.wait_until_nothing_is_left().await;
     wait_until(async || cluster.leftovers().await.is_empty()).await;
+}
+
+/// Shards complete without the rows that could not be made: what they publish again must not pass for an answer.
+#[tokio::test]
+async fn why_a_query_failed_is_told_before_what_comes_by_a_new_queue() {
+    let cluster = Cluster::new();
+    let client = cluster.gateway().await.client().await;
+    let (session, queues) = opened(&client).await;
+    let _attached = client.attach_resending(&session).await.unwrap();
+    let result = StreamCommand::Result { session: session.clone(), query: QueryId(0) };
+    let mut reading = client.exchange(&result).await.unwrap();
+    reading.next().await.unwrap();
+    let records = SessionRecords::new(cluster.store.clone(), session);
+    let failure = Failure::new(codes::DATA, "no");
+    records.create_failure(QueryId(0), &failure).await.unwrap();
+    cluster.broker().delete(&queues.result(QueryId(0))).await.unwrap();
+    let end = Message::End { source: Source::Table(TableId(0)), count: 1 };
+    wait_until(async || cluster.broker.queue_names().contains(&queues.result(QueryId(0)))).await;
+    cluster.send(&queues.result(QueryId(0)), end).await;
+    let item = reading.next_item().await.unwrap();
+    assert!(matches!(&item.what, ResultWhat::Failed { failure: told } if *told == failure));
+    let item = reading.next_item().await.unwrap();
+    assert!(matches!(item.what, ResultWhat::End { count: 1, .. }), "{item:?}");
 }
