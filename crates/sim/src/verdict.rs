@@ -79,11 +79,11 @@ pub fn explain(code: Code, life: &Life, facts: &Facts) -> Option<String> {
             format!("{deaths} workers died or were cut off while they ran one fragment")
         }),
         codes::POISON_SHARD => {
-            let session = life.session.as_ref()?;
+            let queues = format!("caudal.{}.", life.session.as_ref()?);
             let most = facts
                 .owners_lost
                 .iter()
-                .filter(|(queue, _)| queue.contains(session.as_str()))
+                .filter(|(queue, _)| queue.starts_with(&queues))
                 .map(|(_, lost)| *lost)
                 .max()?;
             (most >= limits::SHARD_DEATHS_MAX)
