@@ -191,7 +191,7 @@ impl Cluster {
         self.world.say("store", format_args!("is full for {full:?}"));
         self.world.fill_store(full);
         for running in self.processes.iter().filter_map(|process| process.running.as_ref()) {
-            running.link.is_away(full, Why::NoStore);
+            running.link.is_away(full, Why::NoWrites);
         }
         true
     }

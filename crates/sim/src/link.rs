@@ -124,7 +124,7 @@ impl Link {
     /// The store lets this node not write.
     pub fn protect_store(&self, duration: Duration) {
         extend(&self.store_read_only_until, duration);
-        self.is_away(duration, Why::NoStore);
+        self.is_away(duration, Why::NoWrites);
     }
 
     /// Loses the connection as both ends do on which they hear nothing.

@@ -11,6 +11,8 @@ pub enum Why {
     Frozen,
     NoBroker,
     NoStore,
+    /// It can read from the store.
+    NoWrites,
 }
 
 impl Why {
@@ -20,6 +22,7 @@ impl Why {
             Why::Frozen => "frozen",
             Why::NoBroker => "without broker",
             Why::NoStore => "without store",
+            Why::NoWrites => "without a store that takes something",
         }
     }
 }
@@ -76,7 +79,7 @@ impl Timeline {
 
     /// The times within which no node could be used. That one could for less than a moment is of no use to anybody.
     pub fn gaps(&self, within: Range<Duration>, moment: Duration) -> Vec<Gap> {
-        let stretches = self.lives.iter().flat_map(|life| life.usable(&within));
+        let stretches = self.lives.iter().flat_map(|life| life.usable(&within, |_| true));
         let mut usable: Vec<_> =
             stretches.filter(|stretch| stretch.end - stretch.start >= moment).collect();
         usable.sort_by_key(|stretch| stretch.start);
@@ -92,6 +95,15 @@ impl Timeline {
             gaps.push(self.gap(at..within.end));
         }
         gaps
+    }
+
+    /// The longest time in all for which one node lived and could see what is in the store.
+    pub fn watched(&self, within: &Range<Duration>) -> Duration {
+        let blinds = |why| matches!(why, Why::Frozen | Why::NoStore);
+        let watched = self.lives.iter().map(|life| {
+            life.usable(within, blinds).iter().map(|stretch| stretch.end - stretch.start).sum()
+        });
+        watched.max().unwrap_or_default()
     }
 
     /// The longest of them.
@@ -121,10 +133,16 @@ impl Life {
         self.from..self.until.unwrap_or(Duration::MAX)
     }
 
-    fn usable(&self, within: &Range<Duration>) -> Vec<Range<Duration>> {
+    /// The stretches of it that nothing of these reasons takes away.
+    fn usable(
+        &self,
+        within: &Range<Duration>,
+        counts: impl Fn(Why) -> bool,
+    ) -> Vec<Range<Duration>> {
         let end = self.time().end.min(within.end);
         let mut at = self.from.max(within.start);
-        let mut away: Vec<_> = self.away.iter().map(|(time, _)| time.clone()).collect();
+        let away = self.away.iter().filter(|(_, why)| counts(*why));
+        let mut away: Vec<_> = away.map(|(time, _)| time.clone()).collect();
         away.sort_by_key(|time| time.start);
         let mut usable = vec![];
         for time in away {
@@ -179,6 +197,18 @@ mod tests {
         assert_eq!(gaps(&timeline, 0..100, 5), [(10, 40)]);
         let gap = timeline.longest_gap(s(0)..s(100), s(5)).unwrap();
         assert_eq!(gap.why, BTreeSet::from([Why::Dead, Why::NoStore]));
+    }
+
+    #[test]
+    fn who_cannot_write_or_send_may_watch() {
+        let mut timeline = Timeline::default();
+        timeline.starts("a", s(0));
+        timeline.is_away("a", s(10)..s(50), Why::NoBroker);
+        timeline.is_away("a", s(40)..s(60), Why::NoWrites);
+        assert_eq!(timeline.watched(&(s(0)..s(100))), s(100));
+        timeline.is_away("a", s(20)..s(45), Why::NoStore);
+        timeline.is_away("a", s(90)..s(95), Why::Frozen);
+        assert_eq!(timeline.watched(&(s(10)..s(100))), s(60));
     }
 
     #[test]

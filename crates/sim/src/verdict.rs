@@ -66,7 +66,10 @@ pub fn explain(code: Code, life: &Life, facts: &Facts) -> Option<String> {
         }
         codes::CLIENT_GONE => {
             let gap = facts.gateways.longest_gap(life.time.clone(), MOMENT)?;
-            is_long(&gap, seconds(limits::GRACE_SECONDS))
+            let grace = seconds(limits::GRACE_SECONDS);
+            // A janitor has to have seen it, but for what it is given for the time between two looks.
+            let has_seen = facts.gateways.watched(&gap.time) >= grace * 2 / 3;
+            (is_long(&gap, grace) && has_seen)
                 .then(|| format!("no gateway for the grace period of {} s", limits::GRACE_SECONDS))
         }
         codes::NO_WORKER => {
@@ -79,11 +82,11 @@ pub fn explain(code: Code, life: &Life, facts: &Facts) -> Option<String> {
             format!("{deaths} workers died or were cut off while they ran one fragment")
         }),
         codes::POISON_SHARD => {
-            let session = life.session.as_ref()?;
+            let queues = format!("caudal.{}.", life.session.as_ref()?);
             let most = facts
                 .owners_lost
                 .iter()
-                .filter(|(queue, _)| queue.contains(session.as_str()))
+                .filter(|(queue, _)| queue.starts_with(&queues))
                 .map(|(_, lost)| *lost)
                 .max()?;
             (most >= limits::SHARD_DEATHS_MAX)
@@ -163,8 +166,15 @@ mod tests {
     #[test]
     fn a_client_is_gone_after_the_grace_period_and_no_sooner() {
         let life = life(Some("s"), 400);
-        assert!(may(codes::CLIENT_GONE, &life, &one_gateway(50..80)));
-        assert!(!may(codes::CLIENT_GONE, &life, &one_gateway(50..79)));
+        let cut = |away: Range<u64>, why| {
+            let mut facts = Facts::default();
+            facts.gateways.starts("gateway-0", s(0));
+            facts.gateways.is_away("gateway-0", s(away.start)..s(away.end), why);
+            facts
+        };
+        assert!(may(codes::CLIENT_GONE, &life, &cut(50..80, Why::NoBroker)));
+        assert!(!may(codes::CLIENT_GONE, &life, &cut(50..79, Why::NoBroker)));
+        assert!(!may(codes::CLIENT_GONE, &life, &cut(50..80, Why::NoStore)), "nobody has watched");
     }
 
     #[test]
