@@ -63,7 +63,14 @@ impl Gateway {
         let made = timeout(most, making).await;
         let seconds = most.as_secs();
         let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };
-        Ok(made.map_err(late)??)
+        // Made, and gone again: the broker has forgotten it, or the session has ended. To open again finds out.
+        let forgotten = |error| match error {
+            caudal_broker::Error::NoQueue { queue } => {
+                caudal_broker::Error::Lost { reason: format!("queue {queue} is gone again") }
+            }
+            error => error,
+        };
+        Ok(made.map_err(late)?.map_err(forgotten)?)
     }
 
     /// The session is there: this request was made before.
