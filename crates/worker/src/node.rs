@@ -19,7 +19,7 @@ use caudal_runtime::{Level, task};
 use caudal_store::{SessionRecords, SessionState, Store, StoreError, sessions};
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use crate::serve::back_off;
 use crate::{AtWork, Counts, Durable, Worker};
@@ -187,8 +187,10 @@ impl Node {
     async fn tell_long_work(&self) {
         for work in self.at_work.long(&self.name, time::now()) {
             info!(session = %work.session, what = work.what, seconds = work.seconds, "a long computation");
-            if let Err(error) = self.broker.announce(SessionEvent::Working(work)).await {
-                debug!(%error, "cannot tell of a long computation");
+            // A broker that is away would keep this loop from all else.
+            let telling = self.broker.announce(SessionEvent::Working(work));
+            if timeout(Duration::from_millis(limits::LONG_WORK_TELL_MS), telling).await.is_err() {
+                return;
             }
         }
     }

@@ -96,6 +96,9 @@ limits! { WORKER = "Workers";
     /// How long what a worker said of a long computation is believed: it says it again at every look for sessions.
     LONG_WORK_TOLD_MS: u64 = 7000 => Effect("the client is not told any more");
 
+    /// What it may take to tell of it.
+    LONG_WORK_TELL_MS: u64 = 500 => Effect("it is told at the next look for sessions");
+
     /// Letters of what is said of a computation.
     WORK_LETTERS_MAX: usize = 120 => Effect("the rest is not shown");
 
