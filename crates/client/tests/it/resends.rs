@@ -34,12 +34,12 @@ async fn every_fragment_comes_again_as_it_was_as_often_as_it_is_asked_for() {
     let asking = async {
         ask_again(&cluster, 1).await;
         ask_again(&cluster, 2).await;
-        // A gateway that knows less than others asks for nothing.
         ask_again(&cluster, 3).await;
-        cluster.status.send_replace(Status { resend: 1, ..Status::default() });
         while cluster.state().ends.len() < 4 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+        // A gateway that knows less than others asks for nothing.
+        cluster.status.send_replace(Status { resend: 1, ..Status::default() });
         tokio::time::sleep(Duration::from_millis(300)).await;
     };
     tokio::select! {
