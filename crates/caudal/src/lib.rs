@@ -71,7 +71,9 @@ pub use tables::Tables;
 
 pub use caudal_client::Event;
 pub use caudal_core::{Coded, Decimal, ParamValue, QueryId, SessionId, TableId};
-pub use caudal_csv::{At, Column, Reject, RejectReason, Table, Type};
+pub use caudal_csv::{
+    At, Column, Dialect, Formats, Note, NoteKind, Reject, RejectReason, Table, TimeFormat, Type,
+};
 pub use caudal_protocol::Failure;
 pub use caudal_protocol::calls::SessionEntry;
-pub use caudal_suite::{Param, ParamType, Query, Suite, TablePattern};
+pub use caudal_suite::{Param, ParamType, Query, Suite, TableOptions, TablePattern};

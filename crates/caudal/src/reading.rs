@@ -10,10 +10,19 @@ use caudal_planner::ROW_COLUMN;
 use crate::error::Error;
 
 /// What becomes of rows that do not fit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub strict: bool,
+    /// None: all may be.
+    pub rejected_percent_max: Option<f64>,
     pub keep_rejects: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        let rejected_percent_max = Some(f64::from(limits::REJECTED_PERCENT_MAX));
+        Self { strict: false, rejected_percent_max, keep_rejects: false }
+    }
 }
 
 impl Reading {
@@ -37,6 +46,7 @@ impl Reading {
                 chunk_bytes,
                 record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
                 strict: self.strict,
+                rejected_percent_max: self.rejected_percent_max,
                 position,
                 keep_raw_rejects: self.keep_rejects,
             };

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use caudal::{Job, ParamValue, Suite};
+use caudal::{Job, ParamValue, Suite, TableOptions};
 use caudal_core::codes;
 
 use crate::args::ChoiceArgs;
-use crate::error::Failed;
+use crate::error::{Failed, Told};
+use crate::plain_text::plain_line;
 
 /// The chosen queries of a suite over the files in a folder; without a folder, over no files.
 pub fn of_suite(suite: &Suite, choice: &ChoiceArgs, data: Option<&Path>) -> Result<Job, Failed> {
@@ -17,8 +18,13 @@ pub fn of_suite(suite: &Suite, choice: &ChoiceArgs, data: Option<&Path>) -> Resu
     })
 }
 
-/// One query over files named on the command line, their types guessed.
-pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, Failed> {
+/// One query over files named on the command line. Says what was guessed of them, unless it is to be quiet.
+pub fn of_sql(
+    sql: String,
+    tables: &[String],
+    params: &[String],
+    is_quiet: bool,
+) -> Result<Job, Failed> {
     let mut job = Job::new().query("query", sql);
     for (name, value) in named(params, "--param", "NAME=VALUE")? {
         job = job.param(name, ParamValue::guess(value));
@@ -29,10 +35,32 @@ pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, 
             format!("--param {name}: the SQL has no ${name}"),
         ));
     }
-    for (name, files) in named(tables, "--table", "NAME=FILES")? {
-        job = job.table(name, files)?;
+    for (name, source) in named(tables, "--table", "NAME=FILES")? {
+        let (files, options) = with_options(source)?;
+        job = job.table_with(name, files, &options)?;
+    }
+    for note in job.notes.iter().filter(|_| !is_quiet) {
+        let kind = if note.is_doubt() { "warning" } else { "note" };
+        eprintln!("{kind}: {}", plain_line(&note.to_string()));
     }
     Ok(job)
+}
+
+/// The files of a table, and what is said of them: `games.csv{delimiter=";"}`. A name may have braces of its own.
+fn with_options(source: &str) -> Result<(&str, TableOptions), Failed> {
+    if !source.ends_with('}') || Path::new(source).exists() {
+        return Ok((source, TableOptions::new()));
+    }
+    let braces = source.match_indices('{').map(|(at, _)| source.split_at(at));
+    let mut tried = braces.map(|(files, text)| (files, TableOptions::parse(text)));
+    let Some((files, first)) = tried.next() else { return Ok((source, TableOptions::new())) };
+    match first {
+        Ok(options) => Ok((files, options)),
+        Err(wrong) => match tried.find_map(|(files, options)| Some((files, options.ok()?))) {
+            Some(found) if Path::new(found.0).exists() => Ok(found),
+            _ => Err(wrong).told(),
+        },
+    }
 }
 
 /// What an option says of each name; a name can be said once.
@@ -56,4 +84,21 @@ fn named<'a>(
         pairs.push((name, value));
     }
     Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_options;
+
+    #[test]
+    fn options_are_in_braces_after_the_files() {
+        let split = |text| with_options(text).map(|(files, options)| (files.to_string(), options));
+        assert_eq!(split("a.csv").unwrap().0, "a.csv");
+        assert_eq!(split("a{1}.csv").unwrap().0, "a{1}.csv");
+        let (files, options) = split("a.csv{delimiter=';', types={x='int'}}").unwrap();
+        assert_eq!((files.as_str(), options.dialect().delimiter), ("a.csv", b';'));
+        assert_eq!(options.types().len(), 1);
+        assert!(split("a.csv{delimiter=;}").is_err());
+        assert!(split("a.csv{nul='x'}").is_err());
+    }
 }

@@ -10,6 +10,7 @@ use caudal_core::limits;
 
 use crate::error::Failed;
 use crate::output::prepare_folder;
+use crate::plain_text::plain_line;
 
 pub struct Rejects {
     tables: BTreeMap<TableId, Table>,
@@ -53,23 +54,27 @@ impl Rejects {
         kept.into_iter().try_for_each(csv::Writer::flush)
     }
 
-    /// What was left out, and why, on stderr.
-    pub fn report(&self) -> io::Result<()> {
+    /// What was left out, on stderr; and why, unless it is to be quiet.
+    pub fn report(&self, is_quiet: bool) -> io::Result<()> {
         let mut stderr = io::stderr().lock();
         for (table, rejects) in &self.tables {
             let name = &self.names[table.index()];
             let (rows, were) = if rejects.count == 1 { ("row", "was") } else { ("rows", "were") };
             let count = rejects.count;
+            let name = plain_line(name);
             writeln!(stderr, "warning: {count} {rows} of {name} did not fit and {were} left out")?;
+            if is_quiet {
+                continue;
+            }
             for line in &rejects.described {
-                writeln!(stderr, "  {line}")?;
+                writeln!(stderr, "  {}", plain_line(line))?;
             }
             if count > rejects.described.len() {
                 writeln!(stderr, "  ... and {} more", count - rejects.described.len())?;
             }
             match &self.folder {
                 Some(folder) => {
-                    writeln!(stderr, "  (kept in {})", kept_in(folder, name).display())?
+                    writeln!(stderr, "  (kept in {})", kept_in(folder, &name).display())?
                 }
                 None => {
                     writeln!(stderr, "  (--rejects DIR keeps them, --strict makes them an error)")?

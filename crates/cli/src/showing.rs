@@ -53,13 +53,12 @@ impl Showing {
         if ran.is_err() {
             answers.abandon();
         }
-        ran?;
+        // Also of a run that failed: they may be why.
         rejects.finish()?;
-        if !quiet {
-            rejects.report()?;
-            if let Some(summary) = answers.summary() {
-                eprintln!("{summary}");
-            }
+        rejects.report(quiet)?;
+        ran?;
+        if let Some(summary) = answers.summary().filter(|_| !quiet) {
+            eprintln!("{summary}");
         }
         answers.verdict()
     }

@@ -38,6 +38,11 @@ pub async fn all(
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
         }
+        let counted = progress.table(table);
+        let (rows, rejected) = (&counted.rows, &counted.rejected);
+        sending
+            .reader
+            .check_loss(rows.load(Ordering::Relaxed), rejected.load(Ordering::Relaxed))?;
         let count = sending.number(count.load(Ordering::Relaxed))?;
         service.end_table(table, count).await?;
     }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use caudal_core::Coded;
-use caudal_csv::{At, Column, Error, Options, Reader, Table, Type, infer};
+use caudal_csv::{At, Column, Dialect, Error, Options, Reader, Table, Type, infer};
 use clap::Parser;
 
 /// The allocator of the `caudal` binary, so that the figures are those of the product.
@@ -30,6 +30,19 @@ struct Args {
     times: usize,
     #[arg(long, default_value_t = Options::default().chunk_bytes)]
     chunk_bytes: usize,
+    /// The byte between fields
+    #[arg(long, default_value_t = ',')]
+    delimiter: char,
+    /// Whether a backslash escapes
+    #[arg(long)]
+    escape: bool,
+}
+
+impl Args {
+    fn dialect(&self) -> Dialect {
+        let escape = self.escape.then_some(b'\\');
+        Dialect { delimiter: self.delimiter as u8, escape, ..Dialect::default() }
+    }
 }
 
 fn main() -> ExitCode {
@@ -47,9 +60,19 @@ fn main() -> ExitCode {
 }
 
 fn measure(args: &Args) -> Result<(), Error> {
-    let columns = if args.columns.is_empty() { infer(&args.files)? } else { args.columns.clone() };
+    let columns = if args.columns.is_empty() {
+        infer(&args.files, &args.dialect(), None)?.columns
+    } else {
+        args.columns.clone()
+    };
     let projection = (0..columns.len()).collect();
-    let spec = Table { name: "t".into(), files: args.files.clone(), columns, fields: None };
+    let spec = Table {
+        name: "t".into(),
+        files: args.files.clone(),
+        columns,
+        fields: None,
+        dialect: args.dialect(),
+    };
     let options = Options { chunk_bytes: args.chunk_bytes, ..Options::default() };
 
     let begin = Instant::now();

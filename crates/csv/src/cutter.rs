@@ -12,6 +12,7 @@ use crate::boundary::Boundaries;
 use crate::error::Error;
 use crate::index::Index;
 use crate::pool::Pool;
+use crate::syntax::Syntax;
 
 /// Room before a block for the record that the block before it was cut in. It is part of what a chunk
 /// holds on to; a longer record makes its chunk be copied.
@@ -23,6 +24,7 @@ pub fn headroom_bytes(block_bytes: usize) -> usize {
 #[derive(Debug)]
 pub struct Cutter {
     pool: Arc<Pool>,
+    syntax: Syntax,
     record_bytes_max: usize,
     boundaries: Boundaries,
     /// What came after the last boundary.
@@ -47,11 +49,12 @@ pub struct Filled {
 }
 
 impl Cutter {
-    pub fn new(pool: Arc<Pool>, record_bytes_max: usize) -> Cutter {
+    pub fn new(pool: Arc<Pool>, syntax: Syntax, record_bytes_max: usize) -> Cutter {
         Cutter {
             pool,
+            syntax,
             record_bytes_max,
-            boundaries: Boundaries::at_record_start(),
+            boundaries: Boundaries::at_record_start(syntax),
             tail: Vec::new(),
             line: 0,
             uncounted_bytes: 0,
@@ -86,15 +89,15 @@ impl Cutter {
     }
 
     fn begin_file(&mut self, block: &Block) {
-        self.boundaries = Boundaries::at_record_start();
+        self.boundaries = Boundaries::at_record_start(self.syntax);
         self.line = block.layout.body_line;
         self.uncounted_bytes = block.layout.body_at as usize;
     }
 
     /// The rest of the file, to which a missing final newline is added.
     fn last_records(&mut self, mut filled: Filled, bytes: Range<usize>) -> Records {
-        let needs_newline =
-            filled.buffer[bytes.end - 1] != b'\n' && !self.boundaries.is_inside_quotes();
+        let ends_line = filled.buffer[bytes.end - 1] == b'\n' && !self.boundaries.ends_escaped();
+        let needs_newline = !ends_line && !self.boundaries.is_inside_quotes();
         filled.buffer[bytes.end] = b'\n';
         let mut records =
             self.join_tail(filled, bytes.start..bytes.end + usize::from(needs_newline));
@@ -130,7 +133,7 @@ impl Cutter {
         if self.tail.len() < self.record_bytes_max {
             return Ok(());
         }
-        let mut index = Index::new(&self.tail);
+        let mut index = Index::new(&self.tail, self.syntax);
         while index.next_stretch().is_some() {}
         let open_field = index.unfinished().filter(|_| self.boundaries.is_inside_quotes());
         let line_of = |at| self.line + memchr_iter(b'\n', &self.tail[..at]).count() as u64;

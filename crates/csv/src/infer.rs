@@ -1,6 +1,7 @@
 //! A table's columns, guessed from its files.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -8,40 +9,98 @@ use std::path::{Path, PathBuf};
 use caudal_core::limits;
 
 use crate::columns::trim_spaces;
+use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
+use crate::formats::Formats;
 use crate::header::{Header, read_header};
 use crate::index::Index;
+use crate::sniff::{Note, NoteKind};
 use crate::spec::{At, Column, Options, Type};
-use crate::{time, value};
+use crate::value;
+
+/// What files say of their table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inferred {
+    pub columns: Vec<Column>,
+    /// What looks as if it were not meant so.
+    pub notes: Vec<Note>,
+}
 
 /// The columns of the first file's header, with the narrowest type that fits the values at the start of
 /// every file. Later values may still not fit: they become rejects.
 ///
 /// A column whose name is empty or not unique is referred to by its index.
-pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
+///
+/// `fields` says how many fields a record has, where the header lies about it: columns beyond the header have no name.
+pub fn infer(
+    files: &[PathBuf],
+    dialect: &Dialect,
+    fields: Option<usize>,
+) -> Result<Inferred, Error> {
     let record_bytes_max = Options::default().record_bytes_max;
+    let mut notes = Vec::new();
     let [first, ..] = files else {
-        return Ok(Vec::new());
+        return Ok(Inferred { columns: Vec::new(), notes });
     };
-    let mut columns = columns_of(&read_header(first, record_bytes_max)?.names);
-    let mut guesses = vec![Guess::default(); columns.len()];
+    let names_of = |file: &Path| {
+        let mut header = read_header(file, dialect, record_bytes_max)?;
+        header.names.resize(fields.unwrap_or(header.names.len()), String::new());
+        Ok::<Header, Error>(header)
+    };
+    let first_header = names_of(first)?;
+    let mut columns = columns_of(&first_header.names);
+    let mut guesses = vec![Guess::of(&dialect.formats); columns.len()];
     let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
     for file in files {
-        let header = read_header(file, record_bytes_max)?;
+        let header = names_of(file)?;
+        notes.extend(differences(file, &header.names, &first_header.names));
         let place = |column: &Column| match &column.at {
             At::Header(name) => header.names.iter().position(|at| at == name),
-            At::Index(index) => Some(*index),
+            At::Index(index) => Some(*index).filter(|index| *index < header.names.len()),
         };
         let places: Vec<Option<usize>> = columns.iter().map(place).collect();
         let sample =
             read_sample(file, &header, sample_bytes).map_err(|error| Error::read(file, error))?;
-        look_at(&sample, header.names.len(), &places, &mut guesses);
+        let found = look_at(&sample, dialect, header.names.len(), &places, &mut guesses);
+        if let Some(fields) = found {
+            let kind = NoteKind::OtherFieldCount { names: header.names.len(), fields };
+            notes.push(Note::new(file, kind));
+        }
     }
     for (column, guess) in columns.iter_mut().zip(&guesses) {
         column.ty = guess.narrowest();
     }
-    Ok(columns)
+    if dialect.has_header && is_like_values(&first_header.names, &guesses) {
+        let kind = NoteKind::PerhapsNoHeader(first_header.names);
+        notes.insert(0, Note::new(first, kind));
+    }
+    Ok(Inferred { columns, notes })
+}
+
+/// Which columns a file has that the first has not, and the other way round.
+fn differences(file: &Path, names: &[String], first: &[String]) -> Vec<Note> {
+    let without = |of: &[String], others: &[String]| -> Vec<String> {
+        of.iter().filter(|name| !others.contains(name)).cloned().collect()
+    };
+    let kinds = [
+        NoteKind::ExtraColumns(without(names, first)),
+        NoteKind::MissingColumns(without(first, names)),
+    ];
+    let is_any = |kind: &NoteKind| matches!(kind, NoteKind::ExtraColumns(names) | NoteKind::MissingColumns(names) if !names.is_empty());
+    kinds.into_iter().filter(is_any).map(|kind| Note::new(file, kind)).collect()
+}
+
+/// Whether what is taken for a name is a value like those below it, in every column of numbers or dates.
+fn is_like_values(names: &[String], guesses: &[Guess<'_>]) -> bool {
+    let is_value = |(name, guess): (&String, &Guess<'_>)| {
+        let (ty, fits) = guess.candidates.first().filter(|_| guess.has_values)?;
+        let text = trim_spaces(name.as_bytes());
+        // `t` and `no` are names as well.
+        (*ty != Type::Boolean).then(|| !text.is_empty() && fits(text, guess.formats))
+    };
+    let verdicts: Vec<bool> = names.iter().zip(guesses).filter_map(is_value).collect();
+    !verdicts.is_empty() && verdicts.into_iter().all(|is_value| is_value)
 }
 
 fn columns_of(names: &[String]) -> Vec<Column> {
@@ -72,59 +131,86 @@ fn read_sample(file: &Path, header: &Header, bytes: usize) -> std::io::Result<Ve
     Ok(sample)
 }
 
-fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut [Guess]) {
-    let mut index = Index::new(sample);
+/// Returns how many fields the records have, where most of them do not have as many as they should.
+fn look_at(
+    sample: &[u8],
+    dialect: &Dialect,
+    fields: usize,
+    places: &[Option<usize>],
+    guesses: &mut [Guess<'_>],
+) -> Option<usize> {
+    let syntax = dialect.syntax();
+    let mut index = Index::new(sample, syntax);
+    let mut counts = BTreeMap::<usize, usize>::new();
     while let Some(stretch) = index.next_stretch() {
-        for (first, _) in stretch.records().filter(|(_, found)| *found == fields) {
+        for (first, found) in stretch.records() {
+            if found != fields {
+                *counts.entry(found).or_default() += usize::from(!stretch.is_blank(first, found));
+                continue;
+            }
+            *counts.entry(found).or_default() += 1;
             for (place, guess) in places.iter().zip(guesses.iter_mut()) {
                 if let Some(place) = place
                     && !guess.is_text()
                 {
                     let raw = stretch.raw_field(first as usize + place);
-                    guess.look_at(trim_spaces(&owned_value(without_cr(raw))));
+                    let raw = without_cr(raw);
+                    if !guess.formats.is_null(trim_spaces(raw)) {
+                        guess.look_at(trim_spaces(&owned_value(raw, syntax)));
+                    }
                 }
             }
         }
     }
+    let (commonest, count) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let is_most = 2 * count > counts.values().sum::<usize>();
+    (is_most && *commonest != fields).then_some(*commonest)
 }
 
 /// What a column may still be.
 #[derive(Clone)]
-struct Guess {
+struct Guess<'a> {
+    formats: &'a Formats,
     candidates: Vec<Candidate>,
     has_values: bool,
 }
 
 /// A type, and whether a value is of it.
-type Candidate = (Type, fn(&[u8]) -> bool);
+type Candidate = (Type, fn(&[u8], &Formats) -> bool);
 
-impl Default for Guess {
-    /// The narrowest type first: 0 and 1 are integers rather than booleans.
-    fn default() -> Guess {
-        Guess {
-            candidates: vec![
-                (Type::Int64, is_integer),
-                (LARGE_INTEGER, is_large_integer),
-                (Type::Float64, is_float),
-                (Type::Boolean, |text| value::boolean(text).is_some()),
-                (Type::Date, |text| time::date(text).is_some()),
-                (Type::Timestamp, |text| time::timestamp(text).is_some()),
-            ],
-            has_values: false,
-        }
+/// The narrowest type first: 0 and 1 are integers rather than booleans, unless they are said to be.
+const CANDIDATES: [Candidate; 6] = [
+    (Type::Int64, is_integer),
+    (LARGE_INTEGER, is_large_integer),
+    (Type::Float64, is_float),
+    (Type::Boolean, |text, formats| formats.boolean(text).is_some()),
+    (Type::Date, |text, formats| formats.date(text).is_some()),
+    (Type::Timestamp, |text, formats| formats.timestamp(text).is_some()),
+];
+
+impl<'a> Guess<'a> {
+    fn of(formats: &'a Formats) -> Self {
+        let mut candidates = CANDIDATES.to_vec();
+        // What is said to be so is so, even if it could be a number: `20240131`, `1` for true.
+        let is_said = |ty: Type| match ty {
+            Type::Boolean => !formats.truths.is_empty() || !formats.falsehoods.is_empty(),
+            Type::Date => formats.date.is_some(),
+            Type::Timestamp => formats.timestamp.is_some(),
+            _ => false,
+        };
+        candidates.sort_by_key(|(ty, _)| !is_said(*ty));
+        Guess { formats, candidates, has_values: false }
     }
-}
 
-impl Guess {
     /// Nothing else is left.
     fn is_text(&self) -> bool {
         self.candidates.is_empty()
     }
 
     fn look_at(&mut self, text: &[u8]) {
-        if !text.is_empty() {
+        if !text.is_empty() && !self.formats.is_null(text) {
             self.has_values = true;
-            self.candidates.retain(|(_, fits)| fits(text));
+            self.candidates.retain(|(_, fits)| fits(text, self.formats));
         }
     }
 
@@ -141,21 +227,35 @@ const LARGE_INTEGER: Type = Type::Decimal { precision: LARGE_DIGITS_MAX as u8, s
 const LARGE_DIGITS_MAX: usize = 38;
 
 /// Without leading zeros: those are codes, and would be lost.
-fn is_integer(text: &[u8]) -> bool {
-    value::int64(text).is_some() && !has_leading_zero(text)
+fn is_integer(text: &[u8], formats: &Formats) -> bool {
+    plain(text, formats)
+        .is_some_and(|text| value::int64(&text).is_some() && !has_leading_zero(&text))
 }
 
-fn is_large_integer(text: &[u8]) -> bool {
-    let digits = without_sign(text);
-    is_digits(digits) && digits.len() <= LARGE_DIGITS_MAX && !has_leading_zero(text)
+fn is_large_integer(text: &[u8], formats: &Formats) -> bool {
+    plain(text, formats).is_some_and(|text| {
+        let digits = without_sign(&text);
+        is_digits(digits) && digits.len() <= LARGE_DIGITS_MAX && !has_leading_zero(&text)
+    })
 }
 
 /// Without the words: `nan` and `inf` are more often text. An integer that is too large for any integer is text.
-fn is_float(text: &[u8]) -> bool {
-    if is_digits(without_sign(text)) {
-        return is_large_integer(text);
+fn is_float(text: &[u8], formats: &Formats) -> bool {
+    let Some(plain) = plain(text, formats) else { return false };
+    if is_digits(without_sign(&plain)) {
+        return is_large_integer(text, formats);
     }
-    value::float64(text).is_some() && text.iter().any(u8::is_ascii_digit) && !has_leading_zero(text)
+    value::float64(&plain).is_some()
+        && plain.iter().any(u8::is_ascii_digit)
+        && !has_leading_zero(&plain)
+}
+
+/// A number as it is written everywhere.
+fn plain<'a>(text: &'a [u8], formats: &Formats) -> Option<Cow<'a, [u8]>> {
+    match formats.has_plain_numbers() {
+        true => Some(Cow::Borrowed(text)),
+        false => formats.plain_number(text),
+    }
 }
 
 fn without_sign(text: &[u8]) -> &[u8] {
@@ -184,7 +284,7 @@ mod tests {
             path
         };
         let files: Vec<PathBuf> = contents.iter().enumerate().map(file).collect();
-        let columns = infer(&files).unwrap();
+        let columns = infer(&files, &Dialect::default(), None).unwrap().columns;
         columns.into_iter().map(|column| (column.name, column.at, column.ty)).collect()
     }
 
@@ -247,5 +347,78 @@ mod tests {
     #[test]
     fn rows_that_do_not_fit_the_header_say_nothing() {
         assert_eq!(types("a,b\n1,2\nbroken\n\n3,4,x\n"), [Type::Int64, Type::Int64]);
+    }
+
+    fn notes(contents: &[&str]) -> Vec<NoteKind> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |(i, content): (usize, &&str)| {
+            let path = dir.path().join(format!("{i}.csv"));
+            fs::write(&path, content).unwrap();
+            path
+        };
+        let files: Vec<PathBuf> = contents.iter().enumerate().map(file).collect();
+        let notes = infer(&files, &Dialect::default(), None).unwrap().notes;
+        notes.into_iter().map(|note| note.kind).collect()
+    }
+
+    #[test]
+    fn a_header_that_is_like_the_rows_is_doubted() {
+        let names = |names: [&str; 2]| names.map(String::from).to_vec();
+        assert_eq!(notes(&["1,Chess\n2,Go\n"]), [NoteKind::PerhapsNoHeader(names(["1", "Chess"]))]);
+        assert_eq!(
+            notes(&["2024-01-01,x\n2024-01-02,y\n"]),
+            [NoteKind::PerhapsNoHeader(names(["2024-01-01", "x"]))]
+        );
+        for fine in ["id,name\n1,Chess\n", "2023,2024\nx,y\n", "1,2\n", "t,f\nx,y\n"] {
+            assert_eq!(notes(&[fine]), [], "{fine}");
+        }
+    }
+
+    #[test]
+    fn files_of_other_columns_are_told() {
+        let of = |name: &str| vec![name.to_string()];
+        assert_eq!(notes(&["a,b\n1,2\n", "b,a\n1,2\n"]), []);
+        assert_eq!(
+            notes(&["a,b\n1,2\n", "a,c\n1,2\n"]),
+            [NoteKind::ExtraColumns(of("c")), NoteKind::MissingColumns(of("b"))]
+        );
+    }
+
+    #[test]
+    fn what_values_look_like_is_heard() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        fs::write(&path, "a;b;c;d;e\n1,5;31/01/2024;x;NA;1\nNA;1/2/2024;;7;0\n").unwrap();
+        let mut dialect = Dialect { delimiter: b';', ..Dialect::default() };
+        dialect.formats = Formats {
+            nulls: vec!["NA".into()],
+            truths: vec!["x".into(), "1".into()],
+            falsehoods: vec!["0".into()],
+            decimal: b',',
+            date: Some(crate::TimeFormat::new("%d/%m/%Y").unwrap()),
+            ..Formats::default()
+        };
+        let types: Vec<Type> = infer(&[path], &dialect, None)
+            .unwrap()
+            .columns
+            .into_iter()
+            .map(|column| column.ty)
+            .collect();
+        use Type::*;
+        assert_eq!(types, [Float64, Date, Boolean, Int64, Boolean]);
+    }
+
+    #[test]
+    fn a_header_of_too_few_names_is_doubted() {
+        let text = "a,b\n1,x,2\n3,y,4\n";
+        assert_eq!(notes(&[text]), [NoteKind::OtherFieldCount { names: 2, fields: 3 }]);
+        assert_eq!(notes(&["a,b\n1,2\n3\n4,5\n"]), []);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        fs::write(&path, text).unwrap();
+        let inferred = infer(&[path], &Dialect::default(), Some(3)).unwrap();
+        let names: Vec<_> = inferred.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!((names, inferred.notes), (vec!["a", "b", "column_3"], vec![]));
+        assert_eq!(inferred.columns[2].ty, Type::Int64);
     }
 }

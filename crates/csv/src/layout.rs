@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::header::{Header, read_header};
 use crate::spec::{At, Column};
@@ -28,13 +29,14 @@ pub struct Layout {
 pub struct Expected<'a> {
     pub table: &'a str,
     pub columns: &'a [Column],
+    pub dialect: &'a Dialect,
     pub fields: Option<usize>,
     pub record_bytes_max: usize,
 }
 
 impl Layout {
     pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
-        let header = read_header(path, expected.record_bytes_max)?;
+        let header = read_header(path, expected.dialect, expected.record_bytes_max)?;
         let metadata = fs::metadata(path).map_err(|error| Error::read(path, error))?;
         let fields = expected.fields.unwrap_or(header.names.len());
         let place = |column: &Column| expected.place(column, path, &header, fields);

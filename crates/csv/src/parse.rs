@@ -11,8 +11,9 @@ use simdutf8::basic::from_utf8;
 
 use crate::chunk::Chunk;
 use crate::columns::{ColumnBuilder, Misfit, Misfits, Rows};
+use crate::dialect::Dialect;
 use crate::field::without_cr;
-use crate::index::{Index, Stretch};
+use crate::index::{Index, Stretch, Unfinished};
 use crate::reject::{Reject, RejectReason};
 use crate::spec::{Column, Options, Type};
 
@@ -30,14 +31,20 @@ pub struct Parsed {
 }
 
 /// Parses the chunk into the projected `columns`; `schema` describes them, and the position if any.
-pub fn parse(chunk: Chunk, columns: &[Column], schema: &SchemaRef, options: &Options) -> Parsed {
-    let mut parser = Parser::new(&chunk, columns);
-    let mut index = Index::new(&chunk.bytes);
+pub fn parse(
+    chunk: Chunk,
+    columns: &[Column],
+    schema: &SchemaRef,
+    dialect: &Dialect,
+    options: &Options,
+) -> Parsed {
+    let mut parser = Parser::new(&chunk, columns, dialect);
+    let mut index = Index::new(&chunk.bytes, dialect.syntax());
     while let Some(stretch) = index.next_stretch() {
         parser.add(stretch);
     }
     if let Some(unfinished) = index.unfinished() {
-        parser.add_unclosed(unfinished.record_at, unfinished.field_at);
+        parser.add_unfinished(unfinished);
     }
     let Parser { builders, rows, mut unfit, .. } = parser;
     unfit.sort_by_key(|unfit| unfit.begin);
@@ -63,6 +70,7 @@ pub fn parse(chunk: Chunk, columns: &[Column], schema: &SchemaRef, options: &Opt
 
 struct Parser<'a> {
     chunk: &'a Chunk,
+    dialect: &'a Dialect,
     has_text: bool,
     builders: Vec<ColumnBuilder>,
     /// Rows in the builders.
@@ -87,10 +95,11 @@ struct Unfit {
 }
 
 impl<'a> Parser<'a> {
-    fn new(chunk: &'a Chunk, columns: &[Column]) -> Parser<'a> {
+    fn new(chunk: &'a Chunk, columns: &[Column], dialect: &'a Dialect) -> Parser<'a> {
         let builder = |(place, column): (&usize, &Column)| ColumnBuilder::new(*place, column.ty);
         Parser {
             chunk,
+            dialect,
             has_text: columns.iter().any(|column| column.ty == Type::Text),
             builders: chunk.layout.places.iter().zip(columns).map(builder).collect(),
             rows: 0,
@@ -107,7 +116,10 @@ impl<'a> Parser<'a> {
             stretch,
             records: &self.records,
             fields: self.chunk.layout.fields,
-            is_utf8: self.has_text && from_utf8(stretch.span()).is_ok(),
+            formats: &self.dialect.formats,
+            is_utf8: self.has_text
+                && stretch.syntax.keeps_utf8()
+                && from_utf8(stretch.span()).is_ok(),
         };
         for (column, builder) in self.builders.iter_mut().enumerate() {
             builder.extend(&rows, &mut Misfits { column, found: &mut self.misfits });
@@ -164,14 +176,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn add_unclosed(&mut self, record_at: usize, quote_at: usize) {
-        let opened_line = self.chunk.first_line + newlines(&self.chunk.bytes[..quote_at]);
+    fn add_unfinished(&mut self, unfinished: Unfinished) {
+        let Unfinished { record_at, field_at, is_quoted } = unfinished;
+        let opened_line = self.chunk.first_line + newlines(&self.chunk.bytes[..field_at]);
         self.unfit.push(Unfit {
             begin: record_at,
             end: self.chunk.bytes.len(),
             row: None,
             column: None,
-            reason: RejectReason::UnclosedQuote { opened_line },
+            reason: match is_quoted {
+                true => RejectReason::UnclosedQuote { opened_line },
+                false => RejectReason::DanglingEscape,
+            },
         });
     }
 }

@@ -6,6 +6,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_core::limits;
 
 use crate::chunk::Chunk;
+use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::layout::{Expected, Layout};
 use crate::parse::{Parsed, parse};
@@ -15,8 +16,10 @@ use crate::stream::{Limits, Stream};
 /// Reads a table. To be shared by as many threads as there are, each of which takes a chunk and parses it.
 #[derive(Debug)]
 pub struct Reader {
+    table: String,
     columns: Vec<Column>,
     schema: SchemaRef,
+    dialect: Dialect,
     options: Options,
     total_bytes: u64,
     stream: Stream,
@@ -34,6 +37,9 @@ impl Reader {
         if spec.files.is_empty() {
             return Err(Error::NoFiles(spec.name));
         }
+        if let Some(why) = spec.dialect.contradiction() {
+            return Err(Error::BadDialect { table: spec.name, why });
+        }
         for column in &columns {
             check_type(column, &spec.name)?;
         }
@@ -45,15 +51,18 @@ impl Reader {
             table: &spec.name,
             columns: &columns,
             fields: spec.fields,
+            dialect: &spec.dialect,
             record_bytes_max: limits.record_bytes_max,
         };
         let layouts = spec.files.iter().map(|file| Layout::of_file(file, &expected));
         let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
         Ok(Reader {
+            table: spec.name,
             schema: schema(&columns, options.position.as_deref()),
             total_bytes: layouts.iter().map(|layout| layout.file_bytes).sum(),
-            stream: Stream::new(layouts, limits),
+            stream: Stream::new(layouts, spec.dialect.syntax(), limits),
             columns,
+            dialect: spec.dialect,
             options,
         })
     }
@@ -75,12 +84,29 @@ impl Reader {
 
     /// Parses a chunk of this reader, on the calling thread. Fails only if the reader is strict.
     pub fn parse(&self, chunk: Chunk) -> Result<Parsed, Error> {
-        let mut parsed = parse(chunk, &self.columns, &self.schema, &self.options);
+        let mut parsed = parse(chunk, &self.columns, &self.schema, &self.dialect, &self.options);
         if self.options.strict && !parsed.rejects.is_empty() {
             return Err(Error::Strict(Box::new(parsed.rejects.swap_remove(0))));
         }
         Ok(parsed)
     }
+
+    /// Once all is read: whether as much of it fits as was asked for.
+    pub fn check_loss(&self, rows: u64, rejected: u64) -> Result<(), Error> {
+        match self.options.rejected_percent_max {
+            Some(percent_max) if is_too_much(rows, rejected, percent_max) => {
+                let table = self.table.clone();
+                Err(Error::TooMuchRejected { table, rows: rows + rejected, rejected, percent_max })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether more is lost than may be: always if nothing is left.
+fn is_too_much(rows: u64, rejected: u64, percent_max: f64) -> bool {
+    let share = rejected as f64 * 100.0;
+    rejected > 0 && (rows == 0 || share > percent_max * (rows + rejected) as f64)
 }
 
 fn check_type(column: &Column, table: &str) -> Result<(), Error> {
@@ -104,4 +130,20 @@ fn schema(columns: &[Column], position: Option<&str>) -> SchemaRef {
     let field = |column: &Column| Field::new(&column.name, column.ty.data_type(), true);
     let position = position.map(|name| Field::new(name, DataType::UInt64, false));
     Arc::new(Schema::new(columns.iter().map(field).chain(position).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_too_much;
+
+    #[test]
+    fn too_much_is_more_than_the_share_or_all() {
+        assert!(!is_too_much(0, 0, 10.0));
+        assert!(!is_too_much(90, 10, 10.0));
+        assert!(is_too_much(89, 11, 10.0));
+        assert!(is_too_much(0, 1, 100.0));
+        assert!(!is_too_much(1, 99, 100.0));
+        assert!(is_too_much(1_000_000, 1, 0.0));
+        assert!(!is_too_much(1_000_000, 0, 0.0));
+    }
 }

@@ -48,6 +48,8 @@ pub enum RejectReason {
     UnclosedQuote {
         opened_line: u64,
     },
+    /// The file ends with an escape.
+    DanglingEscape,
 }
 
 impl RejectReason {
@@ -71,6 +73,7 @@ impl fmt::Display for RejectReason {
             }
             RejectReason::NotOfType { ty, value } => write!(f, "`{value}` is not a valid {ty}"),
             RejectReason::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
+            RejectReason::DanglingEscape => f.write_str("the file ends with an escape"),
             RejectReason::UnclosedQuote { opened_line } => write!(
                 f,
                 "the quote opened on line {opened_line} is never closed; the rest of the file is this record"

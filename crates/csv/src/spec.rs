@@ -7,6 +7,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use caudal_core::limits;
 
+use crate::dialect::Dialect;
+
 /// One table: some files that hold the same columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
@@ -15,6 +17,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// How many fields a record has, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
+    /// How its files are written.
+    pub dialect: Dialect,
 }
 
 impl Table {
@@ -43,7 +47,8 @@ pub enum At {
     Index(usize),
 }
 
-/// The type of a column's values. An empty field is NULL in each of them.
+/// The type of a column's values. An empty field is NULL in each of them. What is said here of how they look is
+/// what they look like unless a [`Dialect`] has other [`Formats`](crate::Formats).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     Text,
@@ -101,6 +106,8 @@ pub struct Options {
     pub record_bytes_max: usize,
     /// The first row that does not fit is an error, rather than a reject.
     pub strict: bool,
+    /// The share of rows that may be rejects: [`Reader::check_loss`](crate::Reader::check_loss) asks.
+    pub rejected_percent_max: Option<f64>,
     /// Name of a column to append that orders the rows as in the files:
     /// `chunk number << 32 | row in chunk`, unsigned.
     pub position: Option<String>,
@@ -114,6 +121,7 @@ impl Default for Options {
             chunk_bytes: limits::FRAGMENT_CSV_BYTES,
             record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
             strict: false,
+            rejected_percent_max: None,
             position: None,
             keep_raw_rejects: false,
         }

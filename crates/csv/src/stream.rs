@@ -11,6 +11,7 @@ use crate::cutter::{Cutter, Filled, headroom_bytes};
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::pool::Pool;
+use crate::syntax::Syntax;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -39,7 +40,7 @@ struct State {
 }
 
 impl Stream {
-    pub fn new(files: impl IntoIterator<Item = Layout>, limits: Limits) -> Stream {
+    pub fn new(files: impl IntoIterator<Item = Layout>, syntax: Syntax, limits: Limits) -> Stream {
         let headroom_bytes = headroom_bytes(limits.chunk_bytes);
         let pool = Pool::new(headroom_bytes + limits.chunk_bytes + 1);
         Stream {
@@ -47,7 +48,7 @@ impl Stream {
             state: Mutex::new(State {
                 blocks: Blocks::new(files, limits.chunk_bytes),
                 next_turn: 0,
-                cutter: Cutter::new(pool.clone(), limits.record_bytes_max),
+                cutter: Cutter::new(pool.clone(), syntax, limits.record_bytes_max),
                 next_chunk: 0,
                 is_closed: false,
             }),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
 use caudal_core::error::nearest;
-use caudal_csv::{Column, Table};
+use caudal_csv::{Column, Dialect, Table};
 
 use crate::manifest::{self, Manifest};
 use crate::params::{self, Param};
@@ -31,6 +31,8 @@ pub struct TablePattern {
     /// How many fields a row has, where the header is wrong about it.
     pub fields: Option<usize>,
     pub columns: Vec<Column>,
+    /// How its files are written.
+    pub dialect: Dialect,
 }
 
 /// A question and what people call it.
@@ -156,8 +158,8 @@ impl TablePattern {
 
     /// The table as far as it is known without data.
     pub fn without_files(&self) -> Table {
-        let Self { name, fields, columns, .. } = self.clone();
-        Table { name, files: vec![], columns, fields }
+        let Self { name, fields, columns, dialect, .. } = self.clone();
+        Table { name, files: vec![], columns, fields, dialect }
     }
 
     /// The table's files in `folder`, sorted by path; never none.

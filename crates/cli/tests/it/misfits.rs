@@ -7,7 +7,11 @@ use crate::shop;
 
 fn read(content: impl AsRef<[u8]>, options: &[&str]) -> (Place, Ran) {
     let place = Place::with("t.csv", content);
-    let ran = place.query("SELECT * FROM t", &[&["-t", "t=t.csv"], options].concat());
+    let options = match options.contains(&"--strict") {
+        true => options.to_vec(),
+        false => [&["--lenient"], options].concat(),
+    };
+    let ran = place.query("SELECT * FROM t", &[&["-t", "t=t.csv"], &options[..]].concat());
     (place, ran)
 }
 
@@ -30,8 +34,52 @@ fn a_wrong_number_of_fields_is_counted_and_located() {
 }
 
 #[test]
-fn quiet_says_nothing_of_them() {
-    assert_eq!(read(RAGGED, &["--quiet"]).1.answer(), "id,n\n1,2\n7,8\n");
+fn quiet_only_counts_them() {
+    assert_snapshot!(read(RAGGED, &["--quiet"]).1, @"
+    exit 0
+    --- stdout
+    id,n
+    1,2
+    7,8
+    --- stderr
+    warning: 2 rows of t did not fit and were left out
+    ");
+}
+
+fn ask(place: &Place, options: &[&str]) -> Ran {
+    place.query("SELECT count(*) AS n FROM t", &[&["-t", "t=t.csv"], options].concat())
+}
+
+#[test]
+fn too_many_of_them_are_an_error() {
+    let place = Place::with("t.csv", RAGGED);
+    assert_snapshot!(ask(&place, &[]), @"
+    exit 1
+    --- stderr
+    warning: 2 rows of t did not fit and were left out
+      t.csv:3: expected 2 fields, found 1
+      t.csv:4: expected 2 fields, found 3
+      (--rejects DIR keeps them, --strict makes them an error)
+    error[CDL-1015]: table `t`: 2 of 4 rows do not fit; at most 10 % may be left out
+    hint: say how the files are written (docs/files.md), or that this is as it should be: --lenient, or --rejected-max PERCENT
+    ");
+    assert_eq!(ask(&place, &["--rejected-max", "50"]).code, Some(0));
+    assert_eq!(ask(&place, &["--rejected-max", "49.9%"]).code, Some(1));
+    assert_eq!(ask(&place, &["--rejected-max", "101"]).code, Some(2));
+    assert_eq!(ask(&place, &["--lenient", "--strict"]).code, Some(2));
+    assert!(ask(&place, &["--quiet"]).stderr.contains("2 rows of t did not fit"));
+    let out = ask(&place, &["--out", "out"]);
+    assert_eq!((out.code, place.list("out").len()), (Some(1), 0), "no partial answer stays");
+}
+
+#[test]
+fn a_tenth_of_them_is_no_error_and_all_of_them_always_are() {
+    let tenth = "a,b\n".to_string() + &"1,2\n".repeat(9) + "1\n";
+    assert_eq!(ask(&Place::with("t.csv", tenth), &[]).code, Some(0));
+    let all = Place::with("t.csv", "a,b\n1\n2\n");
+    let ran = ask(&all, &["--rejected-max", "100"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("error[CDL-1015]"), "{ran}");
+    assert_eq!(ask(&all, &["--lenient"]).stdout, "n\n0\n");
 }
 
 #[test]
@@ -97,7 +145,7 @@ fn only_the_first_of_many_are_described() {
 fn a_text_where_the_suite_declares_a_number() {
     let rows = "id,Item,price,at\nfour,pen,1.10,2024-01-01 00:00:00\n5,pen,cheap,2024-01-01\n";
     let place = shop::with_all_sales().and("data/sales_3.csv", rows);
-    assert_snapshot!(shop::run(&place, &[]), @"
+    assert_snapshot!(shop::run(&place, &["--lenient"]), @"
     exit 0
     --- stdout
     id,item,price,at
