@@ -39,7 +39,9 @@ impl AtWork {
         let mut works = self.lock();
         works.begun += 1;
         let (number, session) = (works.begun, session.clone());
-        let what = what.chars().take(limits::WORK_LETTERS_MAX).collect();
+        // Names of queries are a tenant's, and this is read on an operator's terminal.
+        let what = what.chars().filter(|letter| !letter.is_control());
+        let what = what.take(limits::WORK_LETTERS_MAX).collect();
         works.by_number.insert(number, Work { session, what, since: time::now() });
         Ongoing { at_work: Arc::clone(self), number }
     }
@@ -87,12 +89,13 @@ mod tests {
         let (at_work, session) = (Arc::new(AtWork::default()), |name: &str| SessionId(name.into()));
         let first = at_work.begin(&session("a"), "first".into());
         let _second = at_work.begin(&session("a"), "second".into());
-        let _other = at_work.begin(&session("b"), "other".repeat(1000));
+        let _other = at_work.begin(&session("b"), "\x1bother".repeat(1000));
         let after = |ms| at_work.long("w", time::now() + Duration::from_millis(ms));
         assert_eq!(after(limits::LONG_WORK_MS / 2), []);
         let [one, two] = &after(limits::LONG_WORK_MS)[..] else { panic!("two sessions") };
         assert_eq!((one.what.as_str(), one.session.0.as_str(), one.seconds), ("first", "a", 5));
         assert_eq!(two.what.len(), limits::WORK_LETTERS_MAX);
+        assert!(two.what.starts_with("otherother"), "{:?}", two.what);
         drop(first);
         assert_eq!(after(limits::LONG_WORK_MS)[0].what, "second");
     }
