@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Code, Coded};
 
-/// Why a query or a session has no answer: refused before it ran, or failed while it did.
+/// Reason why a query or a session has no answer: refused before it ran, or failed while it did.
 ///
 /// What an older version wrote has no hint and no excerpt; an older version does not look at them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ use super::{Code, Coded};
 pub struct Failure {
     pub code: Code,
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     #[serde(default)]
     pub hint: Option<String>,
     /// The place in a query's text, drawn.

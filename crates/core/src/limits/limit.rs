@@ -1,4 +1,4 @@
-//! What is known of a bound.
+//! Description of a bound.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Limit {
     pub met: Met,
 }
 
-/// What is seen when a bound is met.
+/// Effect of meeting a bound.
 pub enum Met {
     /// An error with this code.
     Code(Code),
