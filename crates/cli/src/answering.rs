@@ -14,10 +14,10 @@ use crate::session::{self, runtime};
 use crate::showing::Showing;
 use crate::{Done, interrupt};
 
-/// Whoever opens a session, lists or cancels some is answered in far less, if all is well.
+/// Time far longer than opening, listing or cancelling sessions takes, if all is well.
 const MOMENT: Duration = Duration::from_millis(limits::ANSWER_EXPECTED_MS);
 
-/// What cancelling a session may keep whoever pressed Ctrl-C.
+/// Time that cancelling a session may keep whoever pressed Ctrl-C.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(limits::INTERRUPT_CANCEL_MS_MAX);
 
 /// Runs a job, in this process or on a cluster: answers to where they belong, everything else to
@@ -127,7 +127,7 @@ async fn in_turn<F: Future<Output = Result<Run, caudal::Error>>>(
     }
 }
 
-/// What a gateway answers. Says on stderr what it waits for, if that takes longer than a moment.
+/// Answer of a gateway. Says on stderr what it waits for, if that takes longer than a moment.
 pub async fn with_waiting_told<T>(
     cluster: &Cluster,
     is_quiet: bool,

@@ -1,4 +1,4 @@
-//! Where the answers of a run go, and what became of each query.
+//! Destinations of a run's answers, and the outcome of each query.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! How errors reach the person at the terminal, and which exit code they are.
+//! Errors as the person at the terminal sees them, and their exit codes.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub struct Failed {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Whoever read our output has read enough.
+    /// The reader of our output has read enough.
     Success,
     QueryFailed,
     Usage,

@@ -1,4 +1,4 @@
-//! What to run, from what was typed.
+//! Job of a command, from what was typed.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, 
     Ok(job)
 }
 
-/// What an option says of each name; a name can be said once.
+/// Names that an option was given, each with what it says of it; a name can be given once.
 fn named<'a>(
     given: &'a [String],
     option: &str,

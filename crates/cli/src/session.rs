@@ -1,4 +1,4 @@
-//! Where a command's queries are answered, from what was typed.
+//! Place where a command's queries are answered, from what was typed.
 
 use std::net::IpAddr;
 use std::num::NonZero;
@@ -9,7 +9,7 @@ use caudal_core::codes;
 use crate::args::{ClusterArgs, EngineArgs, InputArgs, TimeArgs};
 use crate::error::Failed;
 
-/// Where `caudal up` puts its first gateway.
+/// Address that `caudal up` gives its first gateway.
 const GATEWAY_DEFAULT: &str = "127.0.0.1:7070";
 
 /// In this process.

@@ -13,12 +13,12 @@ use crate::cluster::args::UpArgs;
 use crate::cluster::state::Cluster;
 use crate::error::Failed;
 
-/// Where health checks are answered: below the ports that the system gives to outgoing connections, so
+/// Ports at which health checks are answered: below those that the system gives to outgoing connections, so
 /// that a node that comes back finds its own free.
 const HEALTH_PORTS: Range<u16> = 12_000..19_900;
 const HERE: &str = "127.0.0.1";
 
-/// Whoever needs others after them: the broker first, the monitors, of whom the last leads, last.
+/// Nodes, each after those that it needs: the broker first, the monitors, of whom the last leads, last.
 pub fn plan(cluster: &Cluster, args: &UpArgs) -> Result<Vec<Member>, Failed> {
     let cannot =
         |error| Failed::new(codes::NODE_DID_NOT_START, format!("cannot start nodes: {error}"));

@@ -19,7 +19,7 @@ use crate::cluster::state::broker_folder;
 use crate::error::Told;
 use crate::session::runtime;
 
-/// How often it is looked at.
+/// Interval at which it is looked at.
 const LOOK: Duration = Duration::from_millis(limits::RABBITMQ_WATCH_MS);
 /// After a start that failed: another RabbitMQ may be about to end.
 const PAUSE: Duration = Duration::from_millis(limits::RABBITMQ_RESTART_MS);

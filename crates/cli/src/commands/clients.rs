@@ -16,7 +16,7 @@ use crate::load::report;
 use crate::load::workload::Workload;
 use crate::output::{Format, writer};
 
-/// How often the table is drawn.
+/// Interval at which the table is drawn.
 const DRAW: Duration = Duration::from_millis(limits::CLIENTS_DRAW_MS);
 
 pub fn run(args: ClientsArgs) -> Done {

@@ -51,7 +51,7 @@ pub fn run(args: WorkerArgs) -> Done {
     })
 }
 
-/// What a long computation is at, for `caudal status`.
+/// Shows a long computation to `caudal status`.
 async fn show_work(responder: Option<HealthResponder>, at_work: &AtWork, name: &str) {
     let Some(responder) = responder else { return std::future::pending().await };
     let mut ticks = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));

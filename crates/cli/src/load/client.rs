@@ -12,10 +12,10 @@ use caudal_suite::compare::{Order, compare_dirs};
 
 use super::workload::Workload;
 
-/// How often a process is looked at.
+/// Interval at which a process is looked at.
 const LOOK: Duration = Duration::from_millis(limits::CLIENT_LOOK_MS);
 
-/// What everybody may know of a client.
+/// State of a client that everybody may see.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub number: usize,
@@ -24,7 +24,7 @@ pub struct Record {
     /// Times of the runs whose answers were right.
     pub equal: Vec<Duration>,
     pub refused: u32,
-    /// What went wrong, one text for each run that did.
+    /// Errors, one text for each run that went wrong.
     pub wrong: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub enum State {
     Killed,
 }
 
-/// When a client has done enough.
+/// Condition on which a client has done enough.
 #[derive(Clone, Copy)]
 pub struct Until {
     pub runs: usize,
@@ -182,7 +182,7 @@ impl Until {
     }
 }
 
-/// What became of a run.
+/// Outcome of a run.
 enum Ran {
     Equal(Duration),
     Wrong(String),

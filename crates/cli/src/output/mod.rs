@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What suits where stdout goes.
+    /// Format that suits where stdout goes.
     pub fn for_stdout() -> Self {
         if io::stdout().is_terminal() { Format::Table } else { Format::Csv }
     }

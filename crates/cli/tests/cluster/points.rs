@@ -79,7 +79,7 @@ fn a_gateway_while_it_closes_a_session() {
     }
 }
 
-/// What a fragment of a sort sends to a shard takes several messages; the worker dies after some of
+/// The output of a fragment of a sort to a shard takes several messages; the worker dies after some of
 /// them, and those of the second attempt come on top.
 #[test]
 fn a_map_worker_between_the_parts_of_a_fragment() {

@@ -1,4 +1,4 @@
-//! Whoever dies comes back by itself, whoever else dies with it.
+//! Nodes that die come back by themselves, whoever else dies with them.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::harness::{Data, caudal, wait_until};
 use crate::watched::Watched;
 
-/// What was promised, with the settings as they are.
+/// Times that were promised, with the settings as they are.
 const MEDIAN: Duration = Duration::from_secs(3);
 const WORST: Duration = Duration::from_secs(10);
 const ROUNDS: usize = 2;

@@ -9,7 +9,7 @@ use crate::place::{Place, Ran};
 /// Time for a busy machine to start the program and begin its run.
 const START_MAX: Duration = Duration::from_secs(30);
 
-/// What "at once" may take, on a busy machine too.
+/// Time that "at once" may take, on a busy machine too.
 const END_MAX: Duration = Duration::from_secs(5);
 
 /// Three tables whose cross join takes hours.
@@ -33,7 +33,7 @@ fn wait_until(is: impl Fn() -> bool) {
     }
 }
 
-/// How long the program has computed, so that it can be met in the middle of its work.
+/// Processor time of the program so far, so that it can be met in the middle of its work.
 fn cpu_ticks(child: &Child) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();

@@ -1,4 +1,4 @@
-//! What a tenant writes cannot end a gateway: it is planned by another process, which may die of it.
+//! No query of a tenant can end a gateway: it is planned by another process, which may die of it.
 //!
 //! The gateways, and a worker, are a process of their own here: this program, started again. So they can die.
 
@@ -117,14 +117,14 @@ fn is_running(pid: u32) -> bool {
     fs::exists(format!("/proc/{pid}")).unwrap()
 }
 
-/// What would be an allocation that no machine can make, while a constant is folded: functions have bounds.
+/// A query with an allocation that no machine can make, while a constant is folded: functions have bounds.
 const TOO_LARGE: &str =
     "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 4000000000000000000)) AS n";
 
 /// One that a machine may make, and a planner may not.
 const LARGE: &str = "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 3000000000)) AS n";
 
-/// What takes half a minute to plan, in this build.
+/// A query that takes half a minute to plan, in this build.
 fn slow() -> String {
     let terms: Vec<_> = (2..450).map(|number| format!("n % {number}")).collect();
     format!("SELECT {} AS n FROM t", terms.join(" + "))
