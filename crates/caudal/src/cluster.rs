@@ -39,7 +39,7 @@ impl Cluster {
         self
     }
 
-    /// Where its gateways are.
+    /// Addresses of its gateways.
     pub fn gateways(&self) -> &[String] {
         &self.settings.gateways
     }

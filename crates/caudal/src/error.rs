@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Reasons why there is no answer.
 
 use caudal_client::remote;
 use caudal_core::error::Kind;
@@ -7,7 +7,7 @@ use datafusion::error::DataFusionError;
 
 use crate::local;
 
-/// Why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
+/// Reason why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
 /// ([`Coded::hint`]).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum Error {
     Failed {
         /// The query's name.
         query: String,
-        /// What happened to it.
+        /// The failure, with its code.
         failure: Failure,
     },
     /// The tables or queries together are no session.
@@ -37,7 +37,7 @@ pub enum Error {
     NoFiles {
         /// The table's name.
         table: String,
-        /// Where it was to be found.
+        /// Pattern that no file matches.
         pattern: String,
     },
     /// The cluster cannot be reached, or does not do what it was asked.
@@ -54,7 +54,7 @@ pub enum Error {
     Oracle {
         /// The query's name.
         query: String,
-        /// What it says.
+        /// DataFusion's error.
         source: DataFusionError,
     },
     /// The engine in this process could not be started.

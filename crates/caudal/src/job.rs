@@ -1,4 +1,4 @@
-//! What to run: tables on files, and queries.
+//! Jobs to run: tables on files, and queries.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ use crate::tables;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Job {
-    /// What the queries can name.
+    /// Tables that the queries can name.
     pub tables: Vec<Table>,
     /// In the order in which [`QueryId`](crate::QueryId)s count them.
     pub queries: Vec<Query>,
@@ -91,7 +91,7 @@ impl Job {
         Ok(Plan { stages: planned.map_err(died)??.into() })
     }
 
-    /// What the names in a query may mean.
+    /// Names that a query can use, as the planner takes them.
     pub(crate) fn names(&self) -> SessionSpec {
         let table = |table: &Table| TableSpec { name: table.name.clone(), schema: table.schema() };
         let tables = self.tables.iter().map(table).collect();

@@ -1,4 +1,4 @@
-//! How far a run is.
+//! Progress of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,7 +7,7 @@ use caudal_client::Upload;
 use caudal_core::TableId;
 use caudal_csv::Table;
 
-/// How far a run is, for whoever shows it: a handle that outlives what it is of.
+/// Progress of a run, for display: a handle that outlives the run.
 #[derive(Clone, Debug)]
 pub struct Progress {
     pub(crate) counted: Arc<caudal_client::Progress>,
@@ -21,7 +21,7 @@ struct Sent {
     total_bytes: u64,
 }
 
-/// How far the reading of a table is.
+/// Progress of reading a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableProgress {

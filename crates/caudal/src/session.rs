@@ -1,4 +1,4 @@
-//! Where and how queries are answered.
+//! Places where queries are answered, and their settings.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::reading::Reading;
 use crate::run::{Deadline, Opened, Run};
 use crate::tables::Tables;
 
-/// Where queries are answered, and how. Cheap to clone; each query is a session of its own there.
+/// Place where queries are answered, with its settings. Cheap to clone; each query is a session of its own there.
 #[derive(Clone)]
 pub struct Session {
     place: Place,
@@ -56,25 +56,25 @@ impl Session {
         Self { place, threads: None, shards: None, memory_bytes: None, timeout: None, reading }
     }
 
-    /// How many tasks read files, and how many compute in this process; one for each core, if it is not said.
+    /// Number of tasks that read files, and of those that compute in this process; one for each core, if it is not set.
     pub fn threads(self, threads: NonZero<usize>) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// How many shards joins and aggregates are divided over: if it is not said, as many as threads (but two) in this
-    /// process, and what the gateway finds right on a cluster.
+    /// Number of shards that joins and aggregates are divided over. If it is not set: in this process as many as threads, but
+    /// at least two, and on a cluster what the gateway finds right.
     pub fn shards(self, shards: NonZero<usize>) -> Self {
         Self { shards: Some(shards), ..self }
     }
 
-    /// What joins, aggregates and sorts may hold in this process before they spill to disk. The workers of a cluster
+    /// Memory that joins, aggregates and sorts may hold in this process before they spill to disk. The workers of a cluster
     /// have a bound of their own, and a session there is not opened with this one.
     pub fn memory_bytes(self, bytes: usize) -> Self {
         Self { memory_bytes: Some(bytes), ..self }
     }
 
-    /// How long a run may take, from its beginning to its last row; then it ends, with all its work, by
-    /// [`Error::TimedOut`]. For ever, if it is not said, or as long as a cluster allows.
+    /// Time that a run may take, from its beginning to its last row; then it ends, with all its work, by
+    /// [`Error::TimedOut`]. For ever, if it is not set, or as long as a cluster allows.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
@@ -120,7 +120,7 @@ impl Session {
         Ok(Run::new(opened, Some(deadline)))
     }
 
-    /// How many tasks read and compute at the same time.
+    /// Number of tasks that read, and of those that compute, at the same time.
     pub fn thread_count(&self) -> usize {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         self.threads.unwrap_or_else(cores).get()

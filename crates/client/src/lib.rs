@@ -29,7 +29,7 @@ pub use remote::Remote;
 pub use run::{Run, run};
 pub use service::{Answer, Service};
 
-/// What a run tells whoever started it, as it happens.
+/// Event of a run, reported as it happens.
 #[derive(Debug)]
 pub enum Event {
     /// Rows of a query's answer, in its order where it has one.
@@ -38,7 +38,7 @@ pub enum Event {
     Done(QueryId, Result<(), Failure>),
     /// Rows of a table that do not fit it.
     Rejected(TableId, Vec<Reject>),
-    /// What the session waits for, in words; nothing, once it goes on.
+    /// Description of what the session waits for; empty, once it goes on.
     Waiting(Vec<String>),
 }
 

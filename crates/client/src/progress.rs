@@ -1,4 +1,4 @@
-//! How far a run is, for whoever shows it.
+//! Progress of a run, for display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -14,7 +14,7 @@ pub struct Run {
     service: Arc<dyn Service>,
     events: mpsc::Receiver<Event>,
     tasks: JoinSet<Result<(), Error>>,
-    /// What the session was last said to wait for.
+    /// Description of what the session waits for, as last reported.
     known: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use self::service::InProcess;
 use self::service::session_error;
 
-/// How a run is carried out.
+/// Settings of a run in this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Fragments read, and mapped, at the same time.
@@ -70,7 +70,7 @@ pub struct Local {
     pub session: Arc<Session>,
     pub engine: Arc<Engine>,
     pub counts: Arc<Counts>,
-    /// What its client talks to.
+    /// The session, as its client sees it.
     pub service: Arc<InProcess>,
     threads: usize,
 }

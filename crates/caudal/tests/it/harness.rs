@@ -25,7 +25,7 @@ pub struct Table {
 
 pub type Answer = Result<Vec<RecordBatch>, String>;
 
-/// What a run went through besides its answers.
+/// Counts of what a run went through besides its answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     pub redelivered: u64,
@@ -151,7 +151,7 @@ pub async fn upload(
     Ok(())
 }
 
-/// What DataFusion alone answers.
+/// DataFusion's own answer.
 pub async fn plain(tables: &[Table], sql: &str) -> Answer {
     let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
     for function in caudal_functions::all() {

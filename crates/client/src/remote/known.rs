@@ -1,4 +1,4 @@
-//! What is known of a session beside its answers: what it waits for, and how it ended.
+//! State of a session beside its answers: what it waits for, and how it ended.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::error::Error;
 
-/// What passes within this time is not worth a word.
+/// Time after which a wait is reported: what passes sooner is not worth a word.
 const SETTLED: Duration = Duration::from_millis(limits::WAITING_SETTLED_MS);
 
 pub struct Known(watch::Sender<Facts>);

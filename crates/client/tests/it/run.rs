@@ -22,7 +22,7 @@ const RUN_MAX: Duration = Duration::from_secs(60);
 
 pub const ROWS: usize = 4000;
 
-/// What a run told.
+/// Events that a run reported.
 #[derive(Debug, Default)]
 pub struct Told {
     /// The numbers of each answer, in the order in which they came.
