@@ -31,7 +31,7 @@ impl fmt::Display for Reject {
     }
 }
 
-/// Why a record does not fit.
+/// Reason why a record does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RejectReason {
     FieldCount {

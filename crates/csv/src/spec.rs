@@ -1,4 +1,4 @@
-//! What to read: a table's files and columns, and how to read them.
+//! Specification of a read: a table's files and columns, and how to read them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub struct Table {
     pub name: String,
     pub files: Vec<PathBuf>,
     pub columns: Vec<Column>,
-    /// How many fields a record has, where the header lies about it; else the header's own count.
+    /// Number of fields of a record, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ pub struct Column {
     pub ty: Type,
 }
 
-/// Where a column is in its files.
+/// Place of a column in its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
     /// Under this name in the header of each file: files may order their columns differently.
@@ -91,10 +91,10 @@ impl fmt::Display for Type {
     }
 }
 
-/// How to read a table.
+/// Options for reading a table.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How much to read at a time; a chunk is about as long.
+    /// Bytes to read at a time; a chunk is about as long.
     pub chunk_bytes: usize,
     /// A chunk grows to hold a long record, but one that has not ended after so many bytes is an error.
     /// It is looked at whenever another `chunk_bytes` have been read.
