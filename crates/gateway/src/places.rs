@@ -13,7 +13,7 @@ use std::task::Waker;
 use caudal_core::limits;
 use futures::task::AtomicWaker;
 
-/// How many places there are.
+/// Numbers of places.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub connections_max: usize,
@@ -39,7 +39,7 @@ pub struct Places {
     taken: Mutex<Taken>,
 }
 
-/// Who has a place, by arrival.
+/// Connections that have a place, by arrival.
 #[derive(Debug, Default)]
 struct Taken {
     next: u64,

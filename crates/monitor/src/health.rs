@@ -32,7 +32,7 @@ struct Shared {
     _lock: Option<File>,
 }
 
-/// What a node shows of itself: a monitor its view of the cluster, a worker what it is at.
+/// State that a node shows: a monitor its view of the cluster, a worker its computation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     pub leader: Option<NodeId>,

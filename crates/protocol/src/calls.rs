@@ -150,7 +150,7 @@ pub enum ResultWhat {
 }
 
 impl ResultWhat {
-    /// What a message in the queue of a result says to its client. The others are never sent to one.
+    /// Content of a message in the queue of a result; `None` for messages that are never sent to a client.
     pub fn of(message: &Message) -> Option<Self> {
         match message {
             Message::Part(FragmentPart { id, part, end, .. }) => {

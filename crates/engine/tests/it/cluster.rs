@@ -18,7 +18,7 @@ use futures::channel::mpsc;
 
 use crate::tables::{Table, fragments};
 
-/// What can go wrong, each as one chance in so many; 0 is never.
+/// Faults that can occur, each as one chance in so many; 0 is never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// A fragment is mapped twice.
@@ -29,7 +29,7 @@ pub struct Faults {
     pub takeover: u32,
 }
 
-/// What went wrong: a test has to show that it did.
+/// Counts of what occurred: a test has to show that it did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Happened {
     pub duplicates: usize,

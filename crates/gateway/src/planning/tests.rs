@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::pipe::{self, Said};
 use super::pool::{Bounds, Pool};
 
-/// What all of them begin with: each start and each request is written down.
+/// Beginning of all of them: each start and each request is written down.
 const BEGIN: &str = "cd $(dirname $0); echo $$ >> starts\n";
 const READ: &str =
     "head -c $REQUEST > /dev/null; [ $? = 0 ] || exit; echo $$ >> requests; cat begins\n";

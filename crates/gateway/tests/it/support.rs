@@ -305,7 +305,7 @@ pub fn numbers(values: impl IntoIterator<Item = i64>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("n", column, true)]).unwrap()
 }
 
-/// What a client puts: the schema with the command, then numbered batches.
+/// Messages of a client's put: the schema with the command, then numbered batches.
 pub fn put_messages(
     session: &SessionId,
     table: u32,

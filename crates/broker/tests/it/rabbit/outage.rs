@@ -1,4 +1,4 @@
-//! What happens when RabbitMQ breaks, is killed, or is short of memory.
+//! Behaviour when RabbitMQ breaks, is killed, or is short of memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ impl Publishers {
         self.progress.started.load(SeqCst) - confirmed
     }
 
-    /// How many were published, all confirmed.
+    /// Number of messages that were published, all confirmed.
     async fn finish(self) -> u32 {
         self.progress.stopping.store(true, SeqCst);
         for task in self.tasks {
