@@ -35,7 +35,7 @@ pub const SUITES: [&str; 4] = ["steam", "movies", "books", "coffee"];
 /// Below this scale, the tables that others refer to stop shrinking.
 const DIMENSION_SCALE_MIN: f64 = 0.01;
 
-/// What was written.
+/// Files that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub files: Vec<WrittenFile>,
@@ -91,7 +91,7 @@ pub fn demo_params(suite: &str, scale: f64) -> Vec<String> {
     }
 }
 
-/// How much to generate, and which of all possible data.
+/// Amount of data to generate, and which of all possible data.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     scale: f64,

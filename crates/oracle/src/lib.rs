@@ -1,4 +1,4 @@
-//! What tests compare with: random tables and queries, TPC-H, and what makes two answers the same.
+//! References for tests to compare with: random tables and queries, TPC-H, and the equality of two answers.
 
 mod compare;
 pub mod lookalikes;

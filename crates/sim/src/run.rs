@@ -225,7 +225,7 @@ impl Simulation {
         ends.iter().enumerate().filter_map(problem).collect()
     }
 
-    /// What a gateway brought back of a session that had ended goes before its tombstone does.
+    /// Objects of an ended session that a gateway brought back are removed before its tombstone is.
     async fn wait_for_the_sweep(&self) {
         simulated::skip_wall(Duration::from_secs(3600 * (limits::TOMBSTONE_HOURS as u64 + 1)));
         sleep(Duration::from_secs(limits::TOMBSTONE_SWEEP_SECONDS) + SETTLE).await;

@@ -1,4 +1,4 @@
-//! What can be wrong with a suite or with how it is called, each with a stable code.
+//! Errors in a suite or in how it is called, each with a stable code.
 
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ use crate::{Error, NAMES, builtin, files};
 
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// What a user calls it: a built-in suite's name, or the name of the folder.
+    /// Name by which a user calls it: a built-in suite's name, or the name of the folder.
     pub name: String,
     pub title: String,
     pub params: Vec<Param>,
@@ -28,7 +28,7 @@ pub struct TablePattern {
     pub name: String,
     /// Alternatives, relative to the data folder: the first that matches anything is the table.
     pub files: Vec<String>,
-    /// How many fields a row has, where the header is wrong about it.
+    /// Number of fields of a row, where the header is wrong about it.
     pub fields: Option<usize>,
     pub columns: Vec<Column>,
 }

@@ -1,4 +1,4 @@
-//! What tests of all crates share: real extracts, a Python with packages, seeds, and a word about each test that did
+//! Common parts of all crates' tests: real extracts, a Python with packages, seeds, and a word about each test that did
 //! not run.
 
 mod data;

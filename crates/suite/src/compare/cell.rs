@@ -1,4 +1,4 @@
-//! When two cells are the same.
+//! Equality of two cells.
 //!
 //! - Two texts: when they are equal.
 //! - Two numbers with at most two decimals each (whole numbers, amounts of money): when they are

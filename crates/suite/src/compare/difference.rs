@@ -1,4 +1,4 @@
-//! How two results differ, told in bounded space.
+//! Difference of two results, described in bounded space.
 
 use std::fmt;
 

@@ -25,7 +25,7 @@ pub enum Order {
     AsGiven,
 }
 
-/// What a comparison found.
+/// Outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Same {
@@ -48,7 +48,7 @@ pub fn compare_files(actual: &Path, expected: &Path, order: Order) -> Result<Out
     })
 }
 
-/// How many rows two tables have, if they are the same.
+/// Number of rows of two tables, if they are the same.
 fn compare(actual: &Table, expected: &Table, order: Order) -> Result<usize, Box<Difference>> {
     let columns = actual.columns_like(expected)?;
     match order {
