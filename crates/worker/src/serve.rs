@@ -106,14 +106,14 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         return Next::Later;
     }
     if error.is_somebody_elses_turn() {
-        info!(%session, %error, "starting anew");
+        info!(%session, %error, "subscription lost, starting anew");
         *failed_in_a_row = 0;
         return Next::Again;
     }
     *failed_in_a_row += 1;
     let may_help = error.is_retryable() || error.is_refusal();
     if may_help && *failed_in_a_row < limits::WORKER_RETRIES_MAX {
-        warn!(%session, %error, "starting anew");
+        warn!(%session, %error, "subscription failed, starting anew");
         return Next::Again;
     }
     let failure = Failure::of(&error);

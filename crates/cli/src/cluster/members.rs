@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use caudal_core::codes;
+use caudal_core::{codes, limits};
 use caudal_monitor::NodeId;
 use caudal_monitor::members::{Launch, Member, Role};
 use caudal_worker::memory;
@@ -51,7 +51,7 @@ fn cores() -> u32 {
 /// Of a session whose client does not say: as many as can be worked on at once. Each more is a message more for every
 /// fragment.
 fn shards(workers: u32, cores: u32) -> u32 {
-    workers.min(cores).clamp(2, 64)
+    workers.min(cores).clamp(2, limits::UP_SHARDS_MAX)
 }
 
 impl Planning<'_> {

@@ -34,7 +34,7 @@ pub fn run(args: BrokerArgs) -> Done {
     runtime.block_on(async {
         tokio::select! {
             biased;
-            _ = stop.above(0) => info!("leaves"),
+            _ = stop.above(0) => info!("broker keeper stopped"),
             () = keep(&mut rabbit, &responder) => {}
         }
     });

@@ -111,7 +111,7 @@ fn wait_ready(cluster: &Cluster, nodes: &[&Member], timeout: Duration) -> Done {
             None if Instant::now() > deadline => {
                 return Err(Failed::new(codes::NODE_DID_NOT_START, "the monitors find no leader"));
             }
-            _ => std::thread::sleep(Duration::from_millis(20)),
+            _ => std::thread::sleep(Duration::from_millis(limits::UP_POLL_MS)),
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn run(args: WorkerArgs) -> Done {
             at_work: Arc::default(),
             incarnation: fastrand::u64(..),
         };
-        tracing::info!(name = node.name, threads, "works");
+        tracing::info!(name = node.name, threads, "worker started");
         if let Some(responder) = &responder {
             responder.set_ready(true);
         }
@@ -46,7 +46,7 @@ pub fn run(args: WorkerArgs) -> Done {
             () = node.run(stop) => {}
             () = show_work(responder, &at_work, &name) => unreachable!("it is shown for ever"),
         }
-        tracing::info!("leaves");
+        tracing::info!("worker stopped");
         Ok(())
     })
 }

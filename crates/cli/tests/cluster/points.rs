@@ -36,7 +36,7 @@ fn a_map_worker_at_every_point() {
 fn a_shard_worker_before_and_after_its_journal() {
     for point in ["shard.before_journal@2", "journal.before_write@2", "shard.journaled@2"] {
         let cluster = worker_killed_at(point, &Data::of("coffee", "0.004"));
-        assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+        assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
     }
 }
 
@@ -53,7 +53,7 @@ fn a_shard_worker_while_it_completes() {
         let cluster = worker_killed_at(point, &Data::of("coffee", "0.004"));
         // After the last baton nobody needs to take over.
         if point != "shard.published" {
-            assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+            assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
         }
     }
 }
@@ -113,7 +113,7 @@ fn a_shard_worker_while_it_writes_a_snapshot() {
     let data = Data::of("coffee", "0.03");
     for point in ["shard.before_snapshot", "journal.snapshot_written", "journal.folding@3"] {
         let cluster = worker_killed_at(point, &data);
-        assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+        assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
     }
 }
 

@@ -62,7 +62,7 @@ fn nodes_killed_at_random_change_no_answer() {
         }
         enough.store(true, Ordering::Relaxed);
     });
-    let (takeovers, redelivered) = (cluster.said("takes over"), cluster.said("redelivered"));
+    let (takeovers, redelivered) = (cluster.said("shard taken over"), cluster.said("redelivered"));
     let duplicates = cluster.sum_of("duplicates");
     let answered = answered.into_inner();
     println!(
@@ -75,7 +75,7 @@ fn nodes_killed_at_random_change_no_answer() {
 
 /// A kill may hit a node that has nothing in hand.
 fn faults_happened(cluster: &Cluster) -> bool {
-    cluster.said("takes over") > 0
+    cluster.said("shard taken over") > 0
         && cluster.said("redelivered") > 0
         && cluster.sum_of("duplicates") > 0
 }

@@ -129,8 +129,8 @@ impl Remote {
         let request = SessionRequest { session: self.session.clone() };
         match timeout(max, self.gateways.action(action, &request)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "could not {action} the session"),
-            Err(_) => tracing::warn!("no gateway heard the {action} of the session"),
+            Ok(Err(error)) => tracing::warn!(action, %error, "session request failed"),
+            Err(_) => tracing::warn!(action, "no gateway heard the session request"),
         }
     }
 

@@ -8,6 +8,9 @@ limits! { GATEWAY = "Gateways";
     /// Sessions of a cluster at the same time, when its operator sets no other number.
     SESSIONS_MAX: usize = 8 => Code(codes::TOO_MANY_SESSIONS);
 
+    /// The greatest number that an operator can set.
+    SESSIONS_SET_MAX: i64 = 9999 => Effect("the command line is refused");
+
     /// Time after which a client that found no capacity for its session may ask again.
     SESSIONS_RETRY_MS: u64 = 2000 => Effect("the client asks again");
 

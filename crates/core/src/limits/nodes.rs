@@ -8,6 +8,24 @@ limits! { NODES = "Nodes";
     /// Nodes of a cluster.
     NODES_MAX: usize = 1024 => Code(codes::CLUSTER_FILE_UNUSABLE);
 
+    /// Workers that `caudal up` starts on one machine.
+    UP_WORKERS_MAX: i64 = 256 => Effect("the command line is refused");
+
+    /// Gateways that `caudal up` starts on one machine.
+    UP_GATEWAYS_MAX: i64 = 64 => Effect("the command line is refused");
+
+    /// Monitors that `caudal up` starts on one machine: each pings every node.
+    UP_MONITORS_MAX: i64 = 9 => Effect("the command line is refused");
+
+    /// Shards of a session whose client does not say, as `caudal up` sets them: each is a message more for every fragment.
+    UP_SHARDS_MAX: u32 = 64 => Effect("further workers own no shard of such a session");
+
+    /// Compute threads of a process.
+    THREADS_MAX: i64 = 1024 => Effect("the command line is refused");
+
+    /// Clients of `caudal clients`.
+    CLIENTS_MAX: i64 = 256 => Effect("the command line is refused");
+
     /// Bytes of the name of a node.
     NODE_NAME_BYTES_MAX: usize = 64 => Code(codes::CLUSTER_FILE_UNUSABLE);
 
@@ -42,6 +60,9 @@ limits! { NODES = "Nodes";
     /// The same for the broker: RabbitMQ takes 5 to 11 s on an idle machine.
     UP_BROKER_SECONDS_MAX: u64 = 120 => Code(codes::NODE_DID_NOT_START);
 
+    /// Interval at which nodes that start are looked at.
+    UP_POLL_MS: u64 = 20 => Effect("they are looked at");
+
     /// Interval at which a cluster in the foreground is looked at.
     UP_LOOK_MS: u64 = 500 => Effect("it is looked at");
 
@@ -50,6 +71,9 @@ limits! { NODES = "Nodes";
 
     /// Time that a node that `caudal down` tells to leave has to finish what is in hand.
     DOWN_MS_MAX: u64 = 5000 => Effect("it is killed");
+
+    /// Time that a process which `caudal chaos` kills may take to be gone.
+    CHAOS_KILL_SECONDS_MAX: u64 = 5 => Effect("the command fails");
 
     /// Time that a cluster may take to be whole again when `caudal chaos` hits it no more.
     MEND_SECONDS_MAX: u64 = 30 => Code(codes::CLUSTER_DID_NOT_MEND);

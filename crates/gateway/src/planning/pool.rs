@@ -137,14 +137,14 @@ impl Pool {
                 }
                 Err(_) => {
                     let ms = self.bounds.planning.as_millis();
-                    warn!(what, ms, "a planner took too long: kills it");
+                    warn!(what, ms, "planner took too long, killed");
                     return Err(Error::TooSlow { what, ms });
                 }
             };
             let has_begun = planner.begun.is_some();
             let is_fresh = planner.requests <= 1;
             let death = planner.died().await.unwrap_or(Death::Silent);
-            warn!(what, %lost, tries_left, "a planner {death}");
+            warn!(what, %lost, %death, tries_left, "planner died");
             // What it has planned before may have left it short of memory.
             let may_be_old = death == Death::Memory && !is_fresh;
             if may_be_old && tries_left > 0 {

@@ -121,11 +121,11 @@ async fn listen(mut errors: ChildStderr, planner: u32) -> String {
         last.drain(..last.ceil_char_boundary(last.len().saturating_sub(bytes_max)));
         line.push_str(&text);
         while let Some((whole, rest)) = line.split_once('\n') {
-            warn!(planner, "{whole}");
+            warn!(planner, line = whole, "planner stderr");
             line = rest.to_string();
         }
         if line.len() > bytes_max {
-            warn!(planner, "{line}");
+            warn!(planner, line, "planner stderr");
             line.clear();
         }
     }
