@@ -116,6 +116,8 @@ impl Coded for Error {
     fn excerpt(&self) -> Option<String> {
         match self {
             Error::Refused(refusals) => refusals.first()?.excerpt.clone(),
+            Error::Failed { failure, .. } => failure.excerpt.clone(),
+            Error::Plan(error) => error.excerpt(),
             Error::Cluster(error) => error.excerpt(),
             _ => None,
         }

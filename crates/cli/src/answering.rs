@@ -3,8 +3,8 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use caudal::{Cluster, Event, Job, Run, Session};
-use caudal_core::{Coded, codes, limits};
+use caudal::{Cluster, Coded, Event, Job, Run, Session, codes};
+use caudal_core::limits;
 use futures::StreamExt;
 use tokio::time::{sleep, timeout};
 

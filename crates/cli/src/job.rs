@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use caudal::{Job, ParamValue, Suite};
-use caudal_core::codes;
+use caudal::{Job, ParamValue, Suite, codes};
 
 use crate::args::ChoiceArgs;
 use crate::error::Failed;

@@ -3,8 +3,7 @@
 use std::net::IpAddr;
 use std::num::NonZero;
 
-use caudal::{Cluster, Session};
-use caudal_core::codes;
+use caudal::{Cluster, Session, codes};
 
 use crate::args::{ClusterArgs, EngineArgs, InputArgs, TimeArgs};
 use crate::error::Failed;

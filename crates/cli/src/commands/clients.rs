@@ -5,7 +5,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::{codes, limits};
+use caudal::codes;
+use caudal_core::limits;
 
 use crate::Done;
 use crate::args::{ClientsArgs, ClusterArgs};

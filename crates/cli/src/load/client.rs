@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::{codes, limits};
-use caudal_suite::compare::{Order, compare_dirs};
+use caudal::codes;
+use caudal::compare::{Order, compare_dirs};
+use caudal_core::limits;
 
 use super::workload::Workload;
 
