@@ -42,6 +42,7 @@ fn tuned(session: Session, engine: EngineArgs, input: &InputArgs) -> Session {
 
 /// For as long as was said.
 pub fn timed(session: Session, times: TimeArgs) -> Session {
+    let session = session.wait(times.wait);
     match times.timeout {
         Some(timeout) => session.timeout(timeout),
         None => session,
