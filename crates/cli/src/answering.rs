@@ -40,7 +40,7 @@ pub fn answer(
     }
     interrupt::allow(CANCEL_TIMEOUT);
     let cluster = session::cluster(cluster)?;
-    let session = session::timed(session::remote(cluster.clone(), engine, input)?, times);
+    let session = session::timed(session::remote(cluster.clone(), engine, input), times);
     let (seconds, is_quiet) = (times.wait.as_secs(), output.quiet);
     let session = session.on_wait(move |refused| {
         if !is_quiet {
