@@ -29,7 +29,7 @@ pub enum Error {
     /// A table's files cannot be read, or are not what they should be.
     #[error(transparent)]
     Csv(#[from] caudal_csv::Error),
-    /// A suite is not one, or has no such query or parameter.
+    /// A suite is not one, or has no such query or parameter; or a parameter has two values.
     #[error(transparent)]
     Suite(#[from] caudal_suite::Error),
     /// No file has a name that matches.

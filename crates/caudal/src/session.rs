@@ -197,6 +197,7 @@ impl Session {
         if self.memory_bytes.is_some() {
             return Err(Error::MemoryOfCluster);
         }
+        job.check_params()?;
         let request = OpenRequest {
             nonce: nonce(),
             tables: job.tables.iter().map(entry).collect(),

@@ -26,7 +26,7 @@ pub enum ParamType {
     Bool,
 }
 
-/// The value of every declared parameter: what was given (`name=value` each), or its default.
+/// The value of every declared parameter: what was given (`name=value` each, once), or its default.
 pub(crate) fn assign(
     declared: &[Param],
     given: &[impl AsRef<str>],
@@ -49,7 +49,9 @@ pub(crate) fn assign(
             value: text.to_string(),
             ty: param.ty,
         })?;
-        values.insert(name.to_string(), value);
+        if values.insert(name.to_string(), value).is_some() {
+            return Err(Error::ParamTwice { name: name.to_string() });
+        }
     }
     for param in declared {
         if values.contains_key(&param.name) {
@@ -130,6 +132,7 @@ mod tests {
         assert_eq!(code(&["min_reviews=many", "country=x"]), codes::WRONG_PARAMETER_TYPE);
         assert_eq!(code(&["min_reviews=1"]), codes::SUITE_PARAMETER_MISSING);
         assert_eq!(code(&["min_reviews"]), codes::NOT_AN_ASSIGNMENT);
+        assert_eq!(code(&["country=x", "country=x"]), codes::NAME_GIVEN_TWICE);
     }
 
     #[test]
