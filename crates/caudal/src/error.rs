@@ -5,8 +5,6 @@ use caudal_core::error::Kind;
 use caudal_core::{Code, Coded, Failure, codes};
 use datafusion::error::DataFusionError;
 
-use crate::local;
-
 /// Reason why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
 /// ([`Coded::hint`]).
 #[derive(Debug, thiserror::Error)]
@@ -155,15 +153,6 @@ impl From<caudal_client::Error> for Error {
             caudal_client::Error::Csv(error) => error.into(),
             caudal_client::Error::Remote(error) => error.into(),
             other => Error::Session(other),
-        }
-    }
-}
-
-impl From<local::Error> for Error {
-    fn from(error: local::Error) -> Self {
-        match error {
-            local::Error::Engine(error) => Error::Engine(error),
-            local::Error::Client(error) => error.into(),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::DataType;
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::Faults;
 use caudal_client::{Event, Progress};
 use caudal_core::TableId;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
 use caudal_core::TableId;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_client::{Event, Progress, Upload};
 use caudal_core::TableId;
 use caudal_csv::{Options, Reader, Table};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use caudal::local::{Error, InProcess};
+use caudal::Error;
+use caudal::local::InProcess;
 use caudal_broker::{Broker, Faults, MemoryBroker};
 use caudal_client::{Event, Progress};
 use caudal_core::SessionId;
