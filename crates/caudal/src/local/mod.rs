@@ -6,7 +6,7 @@ mod service;
 use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
-use caudal_client::{Event, Progress, Service, Upload};
+use caudal_client::{Event, Service, Upload, UploadCounters};
 use caudal_core::SessionId;
 use caudal_engine::{Engine, Memory, memory};
 use caudal_gateway::Session;
@@ -83,11 +83,11 @@ impl Local {
     pub async fn run<E: From<caudal_client::Error>>(
         self,
         uploads: Vec<Upload>,
-        progress: Arc<Progress>,
+        counters: Arc<UploadCounters>,
         handle: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
         let service = Arc::<InProcess>::clone(&self.service);
-        caudal_client::run(service, uploads, self.threads, progress, handle).await?;
+        caudal_client::run(service, uploads, self.threads, counters, handle).await?;
         Ok(self.service.finish().await?)
     }
 }
