@@ -11,18 +11,27 @@ use crate::Error;
 /// A parameter as the suite declares it. Without a default, it must be given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
+    /// Name, which stands as `$name` in SQL.
     pub name: String,
+    /// Type of its values.
     pub ty: ParamType,
+    /// Value where none is given.
     pub default: Option<ParamValue>,
+    /// Description for people.
     pub description: String,
 }
 
+/// Type of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParamType {
+    /// Integers of 64 bits.
     Int,
+    /// Numbers with a fraction.
     Float,
+    /// Texts.
     Text,
+    /// `true` and `false`.
     Bool,
 }
 
