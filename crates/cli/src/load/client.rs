@@ -141,7 +141,8 @@ impl Client {
         };
         if !exit.success() {
             let said = fs::read_to_string(&log)?;
-            // A process has no other way to say why it failed.
+            // A process has no other way to say why it failed. If it waited for its turn as long as a run may take,
+            // a full cluster would look like a hang.
             let too_many = format!("error[{}]", codes::TOO_MANY_SESSIONS);
             return Ok(if said.contains(&too_many) { Ran::Refused } else { Ran::Wrong(said) });
         }
