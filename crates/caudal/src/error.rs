@@ -5,8 +5,6 @@ use caudal_core::error::Kind;
 use caudal_core::{Code, Coded, Failure, codes};
 use datafusion::error::DataFusionError;
 
-use crate::local;
-
 /// Reason why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
 /// ([`Coded::hint`]).
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +27,7 @@ pub enum Error {
     /// A table's files cannot be read, or are not what they should be.
     #[error(transparent)]
     Csv(#[from] caudal_csv::Error),
-    /// A suite is not one, or has no such query or parameter.
+    /// A suite is not one, or has no such query or parameter; or a parameter has two values.
     #[error(transparent)]
     Suite(#[from] caudal_suite::Error),
     /// No file has a name that matches.
@@ -116,6 +114,8 @@ impl Coded for Error {
     fn excerpt(&self) -> Option<String> {
         match self {
             Error::Refused(refusals) => refusals.first()?.excerpt.clone(),
+            Error::Failed { failure, .. } => failure.excerpt.clone(),
+            Error::Plan(error) => error.excerpt(),
             Error::Cluster(error) => error.excerpt(),
             _ => None,
         }
@@ -153,15 +153,6 @@ impl From<caudal_client::Error> for Error {
             caudal_client::Error::Csv(error) => error.into(),
             caudal_client::Error::Remote(error) => error.into(),
             other => Error::Session(other),
-        }
-    }
-}
-
-impl From<local::Error> for Error {
-    fn from(error: local::Error) -> Self {
-        match error {
-            local::Error::Engine(error) => Error::Engine(error),
-            local::Error::Client(error) => error.into(),
         }
     }
 }

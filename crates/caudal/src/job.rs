@@ -70,7 +70,7 @@ impl Job {
         self
     }
 
-    /// Adds a value for `$name`.
+    /// Adds a value for `$name`. A job in which one has two is neither planned nor run.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<ParamValue>) -> Self {
         self.params.push((name.into(), value.into()));
         self
@@ -84,11 +84,22 @@ impl Job {
 
     /// Divides it into stages over so many shards, without running it. Fails if not one query can be answered.
     pub async fn plan(&self, shards: usize) -> Result<Plan, Error> {
+        self.check_params()?;
         let spec = SessionSpec { queries: self.specs(), shards, ..self.names() };
         let planning = async move { caudal_planner::plan(&spec).await };
         let planned = task::compute_async(limits::PLANNING_STACK_BYTES, planning).await;
         let died = |died| Error::Session(caudal_client::Error::Panicked(died));
         Ok(Plan { stages: planned.map_err(died)??.into() })
+    }
+
+    /// Fails if a parameter has two values.
+    pub(crate) fn check_params(&self) -> Result<(), Error> {
+        for (at, (name, _)) in self.params.iter().enumerate() {
+            if self.params[..at].iter().any(|(known, _)| known == name) {
+                return Err(caudal_suite::Error::ParamTwice { name: name.clone() }.into());
+            }
+        }
+        Ok(())
     }
 
     /// Names that a query can use, as the planner takes them.

@@ -97,9 +97,9 @@ fn events(
     readers: usize,
     progress: &Progress,
 ) -> BoxStream<'static, Result<Event, Error>> {
-    let counted = Arc::clone(&progress.counted);
+    let counters = Arc::clone(&progress.counters);
     let begin = async move {
-        let run = caudal_client::Run::start(Arc::clone(&service), uploads, readers, counted);
+        let run = caudal_client::Run::start(Arc::clone(&service), uploads, readers, counters);
         Ok(stream::try_unfold((run, service), |(mut run, service)| async move {
             if let Some(event) = run.next().await? {
                 return Ok(Some((event, (run, service))));

@@ -2,16 +2,17 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
-use caudal_core::{Failure, TableId, limits};
+use caudal_core::{Coded, Failure, TableId, codes, limits};
 use caudal_csv::Table;
 use caudal_engine::memory;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
+use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 use crate::error::Error;
@@ -30,6 +31,8 @@ pub struct Session {
     shards: Option<NonZero<usize>>,
     memory_bytes: Option<usize>,
     timeout: Option<Duration>,
+    wait: Duration,
+    on_wait: Option<Arc<dyn Fn(&Error) + Send + Sync>>,
     reading: Reading,
 }
 
@@ -52,8 +55,16 @@ impl Session {
     }
 
     fn at(place: Place) -> Self {
-        let reading = Reading::default();
-        Self { place, threads: None, shards: None, memory_bytes: None, timeout: None, reading }
+        Self {
+            place,
+            threads: None,
+            shards: None,
+            memory_bytes: None,
+            timeout: None,
+            wait: Duration::ZERO,
+            on_wait: None,
+            reading: Reading::default(),
+        }
     }
 
     /// Number of tasks that read files, and of those that compute in this process; one for each core, if it is not set.
@@ -77,6 +88,17 @@ impl Session {
     /// [`Error::TimedOut`]. For ever, if it is not set, or as long as a cluster allows.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Time that a run may wait for its turn on a cluster that has as many sessions open as it allows; it is no part of
+    /// [`timeout`](Self::timeout). Then it ends by that refusal; at once, if this is not set.
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    /// Called once by each run that waits for its turn, with the refusal.
+    pub fn on_wait(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        Self { on_wait: Some(Arc::new(tell)), ..self }
     }
 
     /// Whether a row that does not fit its table is an error. It is counted and left out, if this is not said.
@@ -104,6 +126,28 @@ impl Session {
     /// Opens a session that answers all queries of a job, in one pass over its tables. Fails if not one of them can be
     /// answered.
     pub async fn run(&self, job: &Job) -> Result<Run, Error> {
+        let began = Instant::now();
+        let mut is_told = false;
+        loop {
+            let refused = match self.open(job).await {
+                Err(error) if error.code() == codes::TOO_MANY_SESSIONS => error,
+                opened => return opened,
+            };
+            let left = self.wait.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Err(refused);
+            }
+            if let Some(tell) = &self.on_wait
+                && !is_told
+            {
+                tell(&refused);
+                is_told = true;
+            }
+            sleep(left.min(Duration::from_millis(limits::SESSIONS_RETRY_MS))).await;
+        }
+    }
+
+    async fn open(&self, job: &Job) -> Result<Run, Error> {
         let opening = async {
             match &self.place {
                 Place::Here => self.open_here(job).await,
@@ -153,6 +197,7 @@ impl Session {
         if self.memory_bytes.is_some() {
             return Err(Error::MemoryOfCluster);
         }
+        job.check_params()?;
         let request = OpenRequest {
             nonce: nonce(),
             tables: job.tables.iter().map(entry).collect(),

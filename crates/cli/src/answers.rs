@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal::{Failure, Job, QueryId};
-use caudal_core::codes;
+use caudal::{Failure, Job, QueryId, codes};
 
 use crate::args::OutputArgs;
 use crate::error::Failed;

@@ -3,9 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use caudal::{Coded, Failure};
-use caudal_core::error::Kind;
-use caudal_core::{Code, codes};
+use caudal::{Code, Coded, Failure, Kind, codes};
 
 /// A command that did not do what it was asked to.
 #[derive(Debug)]

@@ -6,9 +6,9 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
+mod counters;
 mod error;
 mod gather;
-pub mod progress;
 pub mod remote;
 mod results;
 mod run;
@@ -23,8 +23,8 @@ use caudal_core::{QueryId, TableId};
 use caudal_csv::{Reader, Reject};
 use caudal_protocol::Failure;
 
+pub use counters::{TableCounters, UploadCounters};
 pub use error::Error;
-pub use progress::Progress;
 pub use remote::Remote;
 pub use run::{Run, run};
 pub use service::{Answer, Service};

@@ -7,7 +7,7 @@ use caudal_runtime::task::spawn_on;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::{Error, Event, Progress, Service, Upload, results, upload};
+use crate::{Error, Event, Service, Upload, UploadCounters, results, upload};
 
 /// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
 pub struct Run {
@@ -24,14 +24,14 @@ impl Run {
         service: Arc<dyn Service>,
         uploads: Vec<Upload>,
         readers: usize,
-        progress: Arc<Progress>,
+        counters: Arc<UploadCounters>,
     ) -> Self {
         let (sender, events) = mpsc::channel(limits::RUN_EVENTS_MAX);
         let mut tasks = JoinSet::new();
         for query in (0..service.sources().len()).map(QueryId::from) {
             spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
         }
-        let uploading = upload::all(Arc::clone(&service), uploads, readers, progress, sender);
+        let uploading = upload::all(Arc::clone(&service), uploads, readers, counters, sender);
         spawn_on(&mut tasks, uploading);
         Self { service, events, tasks, known: vec![] }
     }
@@ -67,10 +67,10 @@ pub async fn run<E: From<Error>>(
     service: Arc<dyn Service>,
     uploads: Vec<Upload>,
     readers: usize,
-    progress: Arc<Progress>,
+    counters: Arc<UploadCounters>,
     mut handle: impl FnMut(Event) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut run = Run::start(service, uploads, readers, progress);
+    let mut run = Run::start(service, uploads, readers, counters);
     while let Some(event) = run.next().await? {
         handle(event)?;
     }

@@ -10,8 +10,11 @@ use caudal_core::limits;
 /// One table: some files that hold the same columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
+    /// Its name in SQL.
     pub name: String,
+    /// Files, read one after the other.
     pub files: Vec<PathBuf>,
+    /// Columns that SQL sees; the files may have more.
     pub columns: Vec<Column>,
     /// Number of fields of a record, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
@@ -30,7 +33,9 @@ impl Table {
 pub struct Column {
     /// Its name in SQL.
     pub name: String,
+    /// Its place in the files.
     pub at: At,
+    /// The type of its values.
     pub ty: Type,
 }
 
@@ -46,14 +51,19 @@ pub enum At {
 /// The type of a column's values. An empty field is NULL in each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
+    /// Any text in UTF-8.
     Text,
+    /// An integer of 64 bits.
     Int64,
+    /// A floating-point number of 64 bits.
     Float64,
     /// `true`/`false`, `t`/`f`, `yes`/`no`, `1`/`0` in any case.
     Boolean,
     /// Exact: a value with more fraction digits than `scale` is not of this type, unless they are zeros.
     Decimal {
+        /// Number of its digits.
         precision: u8,
+        /// Number of those behind the point.
         scale: i8,
     },
     /// `YYYY-MM-DD`.

@@ -190,14 +190,21 @@ pub struct SessionsReply {
     pub sessions: Vec<SessionEntry>,
 }
 
+/// A session of a cluster that goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionEntry {
+    /// Identifier of the session.
     pub session: SessionId,
+    /// Time at which it was opened, in milliseconds since 1970.
     pub started_ms: i64,
+    /// Names of its queries.
     pub queries: Vec<String>,
+    /// Names of its tables.
     pub tables: Vec<String>,
+    /// Number of shards that its joins and aggregates are divided over.
     pub shards: usize,
     /// The gateway that has its client, if one does.
     pub gateway: Option<String>,
+    /// Number of workers that serve it.
     pub workers: usize,
 }

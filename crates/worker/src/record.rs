@@ -8,9 +8,11 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::{FragmentId, Part, SeenOfSource, StageId};
 use caudal_engine::ShardState;
+use caudal_protocol::FragmentPart;
 use caudal_protocol::ipc::{decode_batches, encode_batches, take};
-use caudal_protocol::wire::{self, frame, unframe};
-use caudal_protocol::{FragmentPart, Section};
+use caudal_protocol::wire::{
+    self, SectionHeader, decode_sections, encode_sections, frame, unframe,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default)]
@@ -62,12 +64,6 @@ struct Header {
     takeover: Option<Takeover>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct SectionHeader {
-    stage: StageId,
-    rows_bytes: u64,
-}
-
 /// A part of a fragment in several.
 #[derive(Debug, Serialize, Deserialize)]
 struct PartHeader {
@@ -91,28 +87,20 @@ impl Record {
 
     pub fn encode(&self) -> Result<Bytes, wire::Error> {
         let mut bodies = self.messages.clone();
-        let mut body = |batches: &[RecordBatch]| {
-            let rows = encode_batches(batches)?;
-            let rows_bytes = rows.len() as u64;
-            bodies.push(rows);
-            Ok::<u64, wire::Error>(rows_bytes)
-        };
-        let mut content = vec![];
-        for Section { stage, batches } in &self.state.gathered {
-            content.push(SectionHeader { stage: *stage, rows_bytes: body(batches)? });
-        }
+        let (content, rows) = encode_sections(&self.state.gathered)?;
+        bodies.extend(rows);
         let mut parts = vec![];
         for FragmentPart { id, part, end, sections } in &self.state.pending {
-            let mut headers = vec![];
-            for Section { stage, batches } in sections {
-                headers.push(SectionHeader { stage: *stage, rows_bytes: body(batches)? });
-            }
-            parts.push(PartHeader { id: *id, part: *part, end: *end, sections: headers });
+            let (sections, rows) = encode_sections(sections)?;
+            bodies.extend(rows);
+            parts.push(PartHeader { id: *id, part: *part, end: *end, sections });
         }
         let mut early = vec![];
         for EarlyAnswer { stage, number, batches } in &self.early {
-            let rows_bytes = body(batches)?;
+            let rows = encode_batches(batches)?;
+            let rows_bytes = rows.len() as u64;
             early.push(EarlyHeader { stage: *stage, number: *number, rows_bytes });
+            bodies.push(rows);
         }
         let header = Header {
             messages: self.messages.iter().map(|message| message.len() as u64).collect(),
@@ -130,21 +118,16 @@ impl Record {
         let (header, mut rest): (Header, _) = unframe(body)?;
         let messages = header.messages.into_iter().map(|bytes| take(&mut rest, bytes));
         let messages = messages.collect::<Result<_, _>>()?;
-        let mut rows = |rows_bytes| decode_batches(take(&mut rest, rows_bytes)?);
-        let mut sections = |headers: Vec<SectionHeader>| {
-            let section = |SectionHeader { stage, rows_bytes }| {
-                Ok(Section { stage, batches: rows(rows_bytes)? })
-            };
-            headers.into_iter().map(section).collect::<Result<Vec<_>, wire::Error>>()
-        };
-        let gathered = sections(header.content)?;
+        let gathered = decode_sections(header.content, &mut rest)?;
         let mut pending = vec![];
-        for PartHeader { id, part, end, sections: headers } in header.parts {
-            pending.push(FragmentPart { id, part, end, sections: sections(headers)? });
+        for PartHeader { id, part, end, sections } in header.parts {
+            let sections = decode_sections(sections, &mut rest)?;
+            pending.push(FragmentPart { id, part, end, sections });
         }
         let mut early = vec![];
         for EarlyHeader { stage, number, rows_bytes } in header.early {
-            early.push(EarlyAnswer { stage, number, batches: rows(rows_bytes)? });
+            let batches = decode_batches(take(&mut rest, rows_bytes)?)?;
+            early.push(EarlyAnswer { stage, number, batches });
         }
         let state = ShardState { seen: header.seen, pending, gathered };
         Ok(Self { messages, state, early, done: header.done, takeover: header.takeover })
@@ -157,6 +140,7 @@ mod tests {
 
     use arrow::array::{ArrayRef, Int64Array};
     use caudal_core::{Attempt, Source, TableId};
+    use caudal_protocol::Section;
 
     use super::*;
 

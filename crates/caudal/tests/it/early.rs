@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::DataType;
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::Faults;
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::TableId;
 use caudal_oracle::compare;
 use caudal_protocol::TableFragment;
@@ -41,8 +42,8 @@ async fn a_growing_count_is_answered_when_it_crosses_the_line() {
     let local = Local::open(Arc::clone(&plan), Settings::default()).await.unwrap();
     let session = Arc::clone(&local.session);
     let (sender, mut rows) = mpsc::unbounded_channel();
-    let progress = Arc::new(Progress::new(2));
-    let running = tokio::spawn(local.run::<Error>(vec![], progress, move |event| {
+    let counters = Arc::new(UploadCounters::new(2));
+    let running = tokio::spawn(local.run::<Error>(vec![], counters, move |event| {
         if let Event::Rows(_, batch) = event {
             let _ = sender.send(batch.num_rows());
         }

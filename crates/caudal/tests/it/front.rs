@@ -112,6 +112,10 @@ async fn every_error_has_its_code() {
         "CDL-2011"
     );
 
+    let twice = tables.clone().param("least", 1).param("least", 2);
+    let error = refused(&twice, SQL).await;
+    assert_eq!((error.code(), error.is_of_query()), (codes::NAME_GIVEN_TWICE, false));
+
     let mut answer = tables.query("SELECT 9223372036854775807 + id FROM items").await.unwrap();
     let error = answer.batches().await.unwrap_err();
     assert!(matches!(error, Error::Failed { .. }));

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::{Broker, Faults, MemoryBroker};
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::TableId;
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::TableFragment;
@@ -92,9 +93,9 @@ impl<'a> Run<'a> {
         }
         let upload = tokio::spawn(upload(Arc::clone(&local.session), self.tables.to_vec()));
         let mut answers: Vec<Answer> = plan.queries.iter().map(|_| Ok(vec![])).collect();
-        let progress = Arc::new(Progress::new(self.tables.len()));
+        let counters = Arc::new(UploadCounters::new(self.tables.len()));
         local
-            .run::<Error>(vec![], progress, |event| {
+            .run::<Error>(vec![], counters, |event| {
                 match event {
                     Event::Rows(query, batch) => {
                         if let Ok(batches) = &mut answers[query.index()] {

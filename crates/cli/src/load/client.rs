@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::{codes, limits};
-use caudal_suite::compare::{Order, compare_dirs};
+use caudal::codes;
+use caudal::compare::{Order, compare_dirs};
+use caudal_core::limits;
 
 use super::workload::Workload;
 
@@ -140,7 +141,8 @@ impl Client {
         };
         if !exit.success() {
             let said = fs::read_to_string(&log)?;
-            // A process has no other way to say why it failed.
+            // A process has no other way to say why it failed. If it waited for its turn as long as a run may take,
+            // a full cluster would look like a hang.
             let too_many = format!("error[{}]", codes::TOO_MANY_SESSIONS);
             return Ok(if said.contains(&too_many) { Ran::Refused } else { Ran::Wrong(said) });
         }

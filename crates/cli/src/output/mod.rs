@@ -18,9 +18,8 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
+use caudal::codes;
 use clap::ValueEnum;
-
-use caudal_core::codes;
 
 use crate::error::Failed;
 

@@ -31,12 +31,12 @@ impl Default for Known {
 impl Known {
     pub fn waits_for(&self, waiting_for: Vec<String>) {
         self.0.send_if_modified(|facts| {
-            let is_news = facts.waiting_for != waiting_for;
-            if is_news {
+            let has_changed = facts.waiting_for != waiting_for;
+            if has_changed {
                 facts.waiting_for = waiting_for;
                 facts.since = now();
             }
-            is_news
+            has_changed
         });
     }
 

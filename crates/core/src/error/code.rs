@@ -76,6 +76,7 @@ impl Code {
         self.title
     }
 
+    /// Subject of the error.
     pub fn kind(self) -> Kind {
         self.kind
     }

@@ -10,7 +10,9 @@ use super::{Code, Coded};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct Failure {
+    /// Its stable code.
     pub code: Code,
+    /// Text that is understood without the rest.
     pub message: String,
     /// Advice on what to do about it.
     #[serde(default)]
@@ -21,10 +23,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure without hint or excerpt.
     pub fn new(code: Code, message: impl ToString) -> Self {
         Self { code, message: message.to_string(), hint: None, excerpt: None }
     }
 
+    /// The failure that an error is.
     pub fn of(error: &(impl Coded + ?Sized)) -> Self {
         Self { hint: error.hint(), excerpt: error.excerpt(), ..Self::new(error.code(), error) }
     }

@@ -15,6 +15,7 @@ pub use nearest::{edit_distance, nearest};
 /// An error that a person, a script and a retry loop can each make sense of. Its text is whole: it needs
 /// no source to be understood.
 pub trait Coded: std::error::Error {
+    /// The stable code.
     fn code(&self) -> Code;
 
     /// Advice on what to do about it, when that is not plain from the message.

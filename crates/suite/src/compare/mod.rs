@@ -21,16 +21,21 @@ use table::Table;
 /// Whether the order of rows matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
+    /// Rows are compared as a multiset.
     Any,
+    /// Rows are compared one by one.
     AsGiven,
 }
 
 /// Outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
+    /// The results are the same.
     Same {
+        /// Number of their rows.
         rows: usize,
     },
+    /// They are not, and where they differ.
     Different(Box<Difference>),
     /// It was expected, and there is no such result.
     Missing,
@@ -58,6 +63,7 @@ fn compare(actual: &Table, expected: &Table, order: Order) -> Result<usize, Box<
     Ok(expected.rows.len())
 }
 
+/// Reason why results cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,9 +13,10 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Int64Type};
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal::local::{Error, InProcess};
+use caudal::Error;
+use caudal::local::InProcess;
 use caudal_broker::MemoryBroker;
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::{SessionId, ShardId, TableId};
 use caudal_gateway::Session;
 use caudal_protocol::{Queues, TableFragment};
@@ -118,8 +119,8 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
 async fn read_keys(session: Arc<Session>) -> Vec<i64> {
     let mut keys = vec![];
     let service = Arc::new(InProcess::new(session));
-    let progress = Arc::new(Progress::new(1));
-    let read = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+    let counters = Arc::new(UploadCounters::new(1));
+    let read = caudal_client::run::<Error>(service, vec![], 1, counters, |event| {
         if let Event::Rows(_, batch) = event {
             keys.extend(batch.column(0).as_primitive::<Int64Type>().values());
         }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use caudal::local::{Error, InProcess};
+use caudal::Error;
+use caudal::local::InProcess;
 use caudal_broker::{Broker, Faults, MemoryBroker};
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::SessionId;
 use caudal_engine::{Engine, Memory};
 use caudal_gateway::Session;
@@ -132,8 +133,8 @@ impl Cluster {
         let uploading = tokio::spawn(upload(Arc::clone(&session), tables.to_vec()));
         let mut answers: Vec<Answer> = self.plan.queries.iter().map(|_| Ok(vec![])).collect();
         let service = Arc::new(InProcess::new(Arc::clone(&session)));
-        let progress = Arc::new(Progress::new(tables.len()));
-        let client = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+        let counters = Arc::new(UploadCounters::new(tables.len()));
+        let client = caudal_client::run::<Error>(service, vec![], 1, counters, |event| {
             match event {
                 Event::Rows(query, batch) => {
                     if let Ok(batches) = &mut answers[query.index()] {
