@@ -13,7 +13,7 @@ use caudal_protocol::TableFragment;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use crate::sabotage::sabotage;
+use crate::faulty_mapper::faulty_mapper;
 
 /// A table as the batches that its fragments will be.
 #[derive(Clone, Debug)]
@@ -40,8 +40,8 @@ pub struct Run<'a> {
     pub faults: Faults,
     pub seed: u64,
     pub memory_bytes: usize,
-    /// Let somebody spoil fragments from under the map workers.
-    pub sabotage: bool,
+    /// A map worker more, which sends fragments in part and dies.
+    pub faulty_mapper: bool,
 }
 
 impl<'a> Run<'a> {
@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
             faults: Faults::default(),
             seed: 1,
             memory_bytes,
-            sabotage: false,
+            faulty_mapper: false,
         }
     }
 
@@ -82,13 +82,13 @@ impl<'a> Run<'a> {
         let plan = self.plan().await.map_err(|error| error.to_string())?;
         let broker: Arc<dyn Broker> =
             Arc::new(Arc::new(MemoryBroker::with_faults(self.faults, self.seed)));
-        let saboteur = Arc::clone(&broker);
+        let to_faulty_mapper = Arc::clone(&broker);
         let settings = Settings { threads: 2, memory_bytes: self.memory_bytes };
         let local = Local::open_on(broker, Arc::clone(&plan), settings).await.map_err(text)?;
         let (counts, engine) = (Arc::clone(&local.counts), Arc::clone(&local.engine));
-        if self.sabotage {
+        if self.faulty_mapper {
             let queues = local.session.queues.clone();
-            tokio::spawn(sabotage(saboteur, queues, Arc::clone(&plan), self.seed));
+            tokio::spawn(faulty_mapper(to_faulty_mapper, queues, Arc::clone(&plan), self.seed));
         }
         let upload = tokio::spawn(upload(Arc::clone(&local.session), self.tables.to_vec()));
         let mut answers: Vec<Answer> = plan.queries.iter().map(|_| Ok(vec![])).collect();

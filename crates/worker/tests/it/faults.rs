@@ -1,6 +1,6 @@
 //! Duplicated, reordered and repeated fragments do not change an answer.
 //!
-//! The memory broker duplicates and reorders; a saboteur takes fragments from under the map workers,
+//! The memory broker duplicates and reorders; a faulty map worker takes fragments from under the others,
 //! sends what they become in parts of its own, all or only some of them, and dies without
 //! acknowledging. Every run has to show that this did happen.
 
@@ -34,7 +34,7 @@ async fn answers_do_not_depend_on_delivery() {
         }
         let mut run = Run::new(&tables, &sql, rng.usize(1..5));
         run.faults = Faults { duplicate: 0.3, reorder: true };
-        run.sabotage = true;
+        run.faulty_mapper = true;
         run.seed = seed;
         let (answers, saw) = run.answers().await.unwrap_or_else(|e| panic!("{e}\nseed {seed}"));
         seen.redelivered += saw.redelivered;

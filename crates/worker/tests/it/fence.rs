@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const LOOKS_MAX: usize = 2000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_fence_keeps_a_thawed_owner_from_spoiling_the_journal() {
+async fn the_fence_keeps_a_thawed_owner_from_corrupting_the_journal() {
     assert_eq!(keys_after_the_schedule(true).await, Some(vec![0, 1, 2, 3]));
 }
 
