@@ -8,6 +8,7 @@ mod fence;
 mod slow_store;
 mod takeover;
 mod timeouts;
+mod workload;
 
 // Sessions are run as the tests of the whole path run them.
 #[path = "../../../caudal/tests/it/faulty_mapper.rs"]
