@@ -43,7 +43,6 @@
 //! ahead of whoever polls it. An [`Answer`] or a [`Run`] that is dropped before its end cancels its session.
 
 #![warn(missing_docs)]
-#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod answer;
 mod cluster;

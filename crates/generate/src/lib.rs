@@ -10,8 +10,6 @@
 //! Fact tables (reviews, ratings, transactions) follow the scale all the way down. What they refer to
 //! (games, films, books) stops at a hundredth: below that, "Argentine films of 2000-2009" would be none.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
-
 mod blocks;
 mod books;
 mod coffee;

@@ -84,7 +84,7 @@ impl HealthResponder {
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
-            failpoint::hit("health.beat");
+            failpoint::hit("health.heartbeat");
             self.shared.heartbeats.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -9,11 +9,11 @@ use caudal::local::{Local, Settings};
 use caudal_broker::Faults;
 use caudal_client::{Event, UploadCounters};
 use caudal_core::TableId;
-use caudal_oracle::compare;
+use caudal_oracle::{compare, fragments};
 use caudal_protocol::TableFragment;
 use tokio::sync::mpsc;
 
-use crate::harness::{Run, Table, fragments, plain, schema};
+use crate::harness::{FRAGMENT_ROWS_MAX, Run, Table, plain, schema};
 
 fn numbers(name: &str, column: &str, values: Vec<i64>, per_fragment: usize) -> Table {
     let schema = schema(&[(column, DataType::Int64)]);
@@ -185,7 +185,7 @@ fn grown(name: &str, rows: usize, rng: &mut fastrand::Rng) -> Table {
     let columns: Vec<ArrayRef> =
         vec![Arc::new(keys), Arc::new(values), Arc::new(odd), Arc::new(texts)];
     let rows = RecordBatch::try_new(schema.clone(), columns).unwrap();
-    let fragments = fragments(&rows, rng);
+    let fragments = fragments(&rows, FRAGMENT_ROWS_MAX, rng);
     Table { name: name.to_string(), schema, fragments }
 }
 

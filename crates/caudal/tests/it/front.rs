@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::num::NonZero;
-use std::time::{Duration, Instant};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use caudal::{Coded, Error, Event, Job, Session, Suite, Tables};
 use caudal_core::codes;
+use caudal_testing::until;
 use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -177,11 +177,8 @@ async fn the_queries_of_a_suite_as_datafusion_alone_answers_them() {
 
 /// Waits until no more tasks are alive than there were.
 async fn all_tasks_but(before: usize) {
-    let started = Instant::now();
-    while Handle::current().metrics().num_alive_tasks() > before {
-        assert!(started.elapsed() < Duration::from_secs(20), "tasks outlive their answer");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let alive = || Handle::current().metrics().num_alive_tasks();
+    until("tasks end with their answer", async || alive() <= before).await;
 }
 
 #[tokio::test]

@@ -111,7 +111,7 @@ fn a_map_worker_between_the_parts_of_a_fragment() {
 #[test]
 fn a_shard_worker_while_it_writes_a_snapshot() {
     let data = Data::of("coffee", "0.03");
-    for point in ["shard.before_snapshot", "journal.snapshot_written", "journal.folding@3"] {
+    for point in ["shard.before_snapshot", "journal.snapshot_written", "journal.compacting@3"] {
         let cluster = worker_killed_at(point, &data);
         assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
     }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use caudal_core::{Code, Coded, codes};
 
+pub use cell::RELATIVE_TOLERANCE;
 pub use difference::{CellDifference, Difference, Sample};
 pub use folders::{Report, compare_dirs};
 use table::Table;
