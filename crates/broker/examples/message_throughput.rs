@@ -2,7 +2,7 @@
 //! included.
 //!
 //! ```text
-//! cargo run --release -p caudal-broker --example throughput
+//! cargo run --release -p caudal-broker --example message_throughput
 //! ```
 
 use std::error::Error;
