@@ -29,8 +29,10 @@ pub fn unknown(
             place(start.line, start.column)
         })
     });
-    let names = valid.iter().map(|column| column.name());
-    let table = field.relation.as_ref().map(|relation| relation.table());
+    let table = table_of(field);
+    // Of another table it would be another column, and a comparison with it another question.
+    let is_there = |column: &&Column| table.is_none() || table_of(column) == table;
+    let names = valid.iter().filter(is_there).map(|column| column.name());
     let no_such_table =
         table.filter(|table| !valid.iter().any(|column| table_of(column) == Some(*table)));
     let hint = if let Some(table) = no_such_table {

@@ -74,6 +74,7 @@ struct RawParam {
     #[serde(default, deserialize_with = "value")]
     default: Option<ParamValue>,
     r#type: Option<ParamType>,
+    #[serde(default)]
     description: String,
 }
 
@@ -88,10 +89,19 @@ fn value<'de, D: Deserializer<'de>>(toml: D) -> Result<Option<ParamValue>, D::Er
     }))
 }
 
+/// A pattern, or several of which the first that matches is meant.
+fn one_or_several<'de, D: Deserializer<'de>>(toml: D) -> Result<Vec<String>, D::Error> {
+    match toml::Value::deserialize(toml)? {
+        toml::Value::String(pattern) => Ok(vec![pattern]),
+        several => Vec::deserialize(several).map_err(D::Error::custom),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawTable {
     name: Spanned<String>,
+    #[serde(deserialize_with = "one_or_several")]
     files: Vec<String>,
     fields: Option<usize>,
     columns: Vec<RawColumn>,
@@ -111,7 +121,7 @@ struct RawColumn {
 struct RawQuery {
     name: Spanned<String>,
     group: Option<String>,
-    title: String,
+    title: Option<String>,
     file: String,
 }
 
@@ -179,10 +189,11 @@ impl Source<'_> {
                 "a query's name is the name of its result's file: letters, digits, _ and -";
             return Err(self.bad(raw.name.span().start, message));
         }
+        let name = raw.name.into_inner();
         Ok(QueryEntry {
-            name: raw.name.into_inner(),
+            title: raw.title.unwrap_or_else(|| name.clone()),
+            name,
             group: raw.group,
-            title: raw.title,
             file: raw.file,
         })
     }
@@ -290,6 +301,22 @@ file = "q1.sql"
         assert_eq!(day.at, At::Header("day".to_string()));
         assert_eq!(manifest.params[0].ty, ParamType::Text);
         assert_eq!(manifest.tables[0].fields, Some(4));
+    }
+
+    #[test]
+    fn the_example_in_the_docs_is_a_manifest_with_every_key() {
+        let page = include_str!("../../../docs/suites.md");
+        let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let manifest = parsed(example.unwrap()).unwrap();
+        assert_eq!(manifest.tables[0].files, ["games.csv"]);
+        assert_eq!(manifest.tables[1].files.len(), 2);
+        assert_eq!(
+            (manifest.queries[1].name.as_str(), manifest.queries[1].title.as_str()),
+            ("worst", "worst")
+        );
+        for key in ["default", "type", "description", "fields", "at", "header", "group"] {
+            assert!(page.contains(&format!("`{key}`")), "{key} is not explained");
+        }
     }
 
     #[test]

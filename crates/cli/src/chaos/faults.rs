@@ -20,6 +20,8 @@ pub struct Faults<'a> {
     log: Option<File>,
     pub kills: u32,
     pub freezes: u32,
+    /// Time of the last one; of the start, where there is none yet.
+    pub last: Instant,
 }
 
 impl<'a> Faults<'a> {
@@ -32,7 +34,8 @@ impl<'a> Faults<'a> {
                 Some(file)
             }
         };
-        Ok(Self { cluster, started: Instant::now(), log, kills: 0, freezes: 0 })
+        let started = Instant::now();
+        Ok(Self { cluster, started, log, kills: 0, freezes: 0, last: started })
     }
 
     pub fn targets(&self) -> Vec<Target> {
@@ -59,6 +62,7 @@ impl<'a> Faults<'a> {
             Kind::Kill => self.kills += 1,
             Kind::Freeze => self.freezes += 1,
         }
+        self.last = Instant::now();
         eprintln!("{:>7.1} s  {action} {node} (pid {pid})", self.started.elapsed().as_secs_f64());
         Ok(true)
     }

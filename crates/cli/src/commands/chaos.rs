@@ -52,10 +52,10 @@ fn at_random(
         }
     }
     eprintln!("{} killed, {} frozen", faults.kills, faults.freezes);
-    wait_until_whole(cluster)
+    wait_until_whole(cluster, faults.last)
 }
 
-fn wait_until_whole(cluster: &Cluster) -> Done {
+fn wait_until_whole(cluster: &Cluster, last_fault: Instant) -> Done {
     let started = Instant::now();
     loop {
         let status = Status::of_all(cluster)?;
@@ -66,7 +66,7 @@ fn wait_until_whole(cluster: &Cluster) -> Done {
             .map(|node| node.member.name.as_str())
             .collect();
         if down.is_empty() && status.leader.is_some() {
-            let seconds = started.elapsed().as_secs_f64();
+            let seconds = last_fault.elapsed().as_secs_f64();
             eprintln!(
                 "all {} nodes are up, {seconds:.1} s after the last fault",
                 status.nodes.len()

@@ -14,19 +14,21 @@ pub struct JsonWriter<W: Write, F: JsonFormat> {
     out: arrow::json::Writer<W, F>,
     /// An object has each name once.
     schema: SchemaRef,
+    /// Text after the last row: each line has its own end.
+    end: &'static str,
 }
 
 impl<W: Write> JsonWriter<W, JsonArray> {
     pub fn array(schema: &SchemaRef, out: W) -> Self {
         let out = WriterBuilder::new().with_explicit_nulls(true).build(out);
-        Self { out, schema: told_apart(schema) }
+        Self { out, schema: told_apart(schema), end: "\n" }
     }
 }
 
 impl<W: Write> JsonWriter<W, LineDelimited> {
     pub fn lines(schema: &SchemaRef, out: W) -> Self {
         let out = WriterBuilder::new().with_explicit_nulls(true).build(out);
-        Self { out, schema: told_apart(schema) }
+        Self { out, schema: told_apart(schema), end: "" }
     }
 }
 
@@ -43,7 +45,7 @@ impl<W: Write, F: JsonFormat> Writer for JsonWriter<W, F> {
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.out.finish().map_err(into_io)?;
         let mut out = self.out.into_inner();
-        writeln!(out)?;
+        out.write_all(self.end.as_bytes())?;
         out.flush()
     }
 }
