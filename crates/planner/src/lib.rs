@@ -29,6 +29,7 @@ mod comparisons;
 mod constant_filters;
 mod copies;
 pub mod cut;
+mod dates;
 mod decimals;
 mod dependencies;
 pub mod describe;

@@ -1,7 +1,9 @@
 //! Check: what DataFusion would answer wrongly, and nobody here says otherwise.
 //!
+//! - a date or a time beside a number, which would be days since 1970;
 //! - GROUP BY, DISTINCT, `min` and `max` of intervals: of equal ones there is no saying which;
 //! - `lag(x, NULL)`, `nth_value(x, 0)`;
+//! - `RANGE 7 PRECEDING` over times, which would be months;
 //! - `<` of arrays, and any comparison of structs: NULLs in them are compared like values;
 //! - `range` over dates: it ends a step too soon;
 //! - `to_char(t, 'YYYY')`: its patterns are those of `strftime`, and this has none;
@@ -15,7 +17,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, Values};
 use datafusion::scalar::ScalarValue;
 
-use crate::{decimals, intervals, shifts};
+use crate::{dates, decimals, intervals, range_frames, shifts};
 
 /// A refusal, and what to do instead.
 pub struct Refused {
@@ -49,7 +51,8 @@ pub fn check(plan: &LogicalPlan) -> Option<Refused> {
 fn in_node(node: &LogicalPlan) -> Option<Refused> {
     match node {
         LogicalPlan::Values(values) => loses_digits(values),
-        _ => intervals::refused_in_node(node).and_then(of_intervals),
+        _ => dates::refused_in_node(node)
+            .or_else(|| intervals::refused_in_node(node).and_then(of_intervals)),
     }
 }
 
@@ -57,8 +60,13 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
     if let Some(what) = intervals::refused_in_part(part, schema) {
         return of_intervals(what);
     }
+    if let Some(refused) = dates::refused_in_part(part, schema) {
+        return Some(refused);
+    }
     match part {
-        Expr::WindowFunction(window) => shifts::refused(window),
+        Expr::WindowFunction(window) => {
+            shifts::refused(window).or_else(|| range_frames::refused(window, schema))
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
             let is_equality = matches!(op, Operator::Eq | Operator::NotEq);
             let is_distinct = matches!(op, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
