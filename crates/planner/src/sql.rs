@@ -112,6 +112,7 @@ impl<'a> Sql<'a> {
         rewrite::computing(&mut statement);
         rewrite::joins(query, &state, &mut statement).await?;
         rewrite::aggregates(&state, &mut statement);
+        rewrite::recursions(query, &state, &statement).await?;
         let plan = state
             .statement_to_plan(statement.clone())
             .await
