@@ -14,6 +14,7 @@
 //! - [`replacement`]: what `regexp_replace` needs to know the replacements of PostgreSQL;
 //! - [`split_part`]: `split_part`, counted from the end;
 //! - [`steps`], [`time_text`], [`zoneless`]: what casts of timestamps need;
+//! - [`whole`]: `ceil` and `floor` of decimals;
 //! - [`windowed`][]: any aggregate over a window;
 //! - [`without_nulls`]: `array_remove(a, NULL)`;
 //! - [`sign`][]: `sign`, which DataFusion calls `signum`;
@@ -43,10 +44,12 @@ mod sign;
 mod split_part;
 mod steps;
 mod time_text;
+mod whole;
 mod windowed;
 mod without_nulls;
 mod zoneless;
 
+use datafusion::functions::math::{ceil, floor};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 pub use digits::Digits;
@@ -102,6 +105,8 @@ pub fn scalars() -> Vec<ScalarUDF> {
         to_real(true),
         without_nulls(),
         ScalarUDF::new_from_impl(bins::Bins::new()),
+        ScalarUDF::new_from_impl(whole::Whole::new(ceil())),
+        ScalarUDF::new_from_impl(whole::Whole::new(floor())),
     ]
 }
 
