@@ -53,6 +53,7 @@ pub mod leaf;
 mod literals;
 mod logical;
 mod manifest;
+mod materialized;
 pub mod mistakes;
 pub mod names;
 mod nans;

@@ -34,6 +34,7 @@ use crate::float_groups;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
+use crate::materialized;
 use crate::names::{self, Outputs};
 use crate::nans::OneNan;
 use crate::optional_sides;
@@ -85,7 +86,7 @@ impl<'a> Sql<'a> {
     ) -> Result<(Statement, Outputs), Error> {
         let mut statement = diagnose
             .state
-            .sql_to_statement(&query.sql, &Dialect::Generic)
+            .sql_to_statement(&materialized::without(&query.sql), &Dialect::Generic)
             .map_err(|error| diagnose.syntax(error))?;
         refuse_statements(query, &statement)?;
         rewrite::reading(query, &mut statement)?;
