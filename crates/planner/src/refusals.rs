@@ -5,11 +5,13 @@
 //! - `lag(x, NULL)`, `nth_value(x, 0)`;
 //! - `RANGE 7 PRECEDING` over times, which would be months;
 //! - `<` of arrays, and any comparison of structs: NULLs in them are compared like values;
+//! - `date_bin` of a width that is nothing, or less;
 //! - `range` over dates: it ends a step too soon;
 //! - `to_char(t, 'YYYY')`: its patterns are those of `strftime`, and this has none;
 //! - VALUES with a float beside a decimal, which would lose digits.
 
 use arrow::datatypes::DataType;
+use caudal_functions::exact::is_more_than_nothing;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::{Between, Cast, InList};
@@ -96,6 +98,12 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
                 Refused::new(
                     "range over dates ends too soon",
                     "generate_series(from, to, step) includes its end; range of timestamps does not",
+                )
+            }
+            ("date_bin", [Expr::Literal(width, _), ..]) if !is_more_than_nothing(width) => {
+                Refused::new(
+                    "the width of date_bin has to be more than nothing",
+                    "date_bin(INTERVAL '1 day', t)",
                 )
             }
             ("to_char", [_, Expr::Literal(format, _)]) => {

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, CastKind, Expr, Ident};
+use datafusion::sql::sqlparser::ast::{CastKind, Expr, Ident};
 
 use crate::walk::{SeenMut, walk_mut};
 
@@ -34,20 +34,12 @@ pub fn without_casts(expr: &Expr) -> Expr {
 /// An expression with none of its casts, and all its subqueries alike.
 pub fn without_casts_and_subqueries(expr: &Expr) -> Expr {
     let subquery = || Expr::Identifier(Ident::new("subquery"));
-    let beside = |value: &mut Box<Expr>| {
-        let value = std::mem::replace(value, Box::new(subquery()));
-        Expr::BinaryOp { left: value, op: BinaryOperator::Eq, right: Box::new(subquery()) }
-    };
     let mut expr = without_casts(expr);
     walk_mut(&mut expr, &mut |seen| {
-        if let SeenMut::AfterExpr(part) = seen {
-            let alike = match part {
-                Expr::Subquery(_) | Expr::Exists { .. } => subquery(),
-                Expr::InSubquery { expr, .. } => beside(expr),
-                Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } => beside(left),
-                _ => return ControlFlow::Continue(()),
-            };
-            *part = alike;
+        if let SeenMut::AfterExpr(part) = seen
+            && is_of_subquery(part)
+        {
+            *part = subquery();
         }
         ControlFlow::Continue(())
     });

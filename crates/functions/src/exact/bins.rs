@@ -59,8 +59,8 @@ fn nulls(value: &ColumnarValue) -> usize {
     }
 }
 
-/// Whether an interval leads forwards; NULL does not lead back.
-fn is_more_than_nothing(width: &ScalarValue) -> bool {
+/// Whether an interval can be the width of bins. NULL makes them NULL.
+pub fn is_more_than_nothing(width: &ScalarValue) -> bool {
     match width {
         ScalarValue::IntervalMonthDayNano(Some(width)) => {
             let days = i128::from(width.months) * 30 + i128::from(width.days);

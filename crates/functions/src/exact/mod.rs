@@ -52,6 +52,7 @@ mod zoneless;
 use datafusion::functions::math::{ceil, floor};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
+pub use bins::is_more_than_nothing;
 pub use digits::Digits;
 pub use one_nan::{scalar_with_one_nan, with_one_nan};
 pub use patterns::Kind as PatternKind;
