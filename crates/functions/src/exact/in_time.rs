@@ -49,7 +49,7 @@ fn seconds(columns: &[ArrayRef]) -> Result<ArrayRef> {
     let column = cast(&columns[0], &DataType::Float64)?;
     let numbers = column.as_primitive::<Float64Type>();
     if let Some(number) = numbers.iter().flatten().find(|number| !is_time(*number)) {
-        let words = format!("TIMESTAMP of {number} seconds since 1970");
+        let words = format!("TIMESTAMP of {number:?} seconds since 1970");
         return Err(ArrowError::ArithmeticOverflow(words).into());
     }
     Ok(Arc::new(numbers.clone()))
