@@ -45,6 +45,7 @@ mod float_groups;
 mod guard;
 pub mod identity;
 mod idents;
+mod inner_orders;
 mod intervals;
 mod join_syntax;
 pub mod joins;

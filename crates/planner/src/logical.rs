@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::refusals::{self, Refused};
 use crate::spec::QuerySpec;
 use crate::{
-    calls, cases, copies, decimals, intervals, large_limits, nulls, only_row, orders, range_frames,
-    shifts, sort_keys, subqueries, times, values,
+    calls, cases, copies, decimals, inner_orders, intervals, large_limits, nulls, only_row, orders,
+    range_frames, shifts, sort_keys, subqueries, times, values,
 };
 
 pub fn rewrite(
@@ -40,6 +40,7 @@ pub fn rewrite(
     let plan = copies::count(plan).map_err(&invalid)?;
     let plan = range_frames::widen(plan).map_err(&invalid)?;
     let plan = sort_keys::normalize(plan).map_err(&invalid)?;
+    let plan = inner_orders::settle(plan).map_err(&invalid)?;
     orders::disclaim(plan).map_err(&invalid)
 }
 

@@ -8,6 +8,7 @@
 //! - [`in_time`]: what `to_timestamp` of floats needs to know where time ends;
 //! - [`interval_key`]: what intervals are compared by;
 //! - [`one_nan`]: what makes any NaN the same;
+//! - [`ordered`]: `array_agg` and `string_agg` that put their values in order themselves;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
 //! - [`reach`]: what windows over times need to know where time ends;
 //! - [`real`]: floats of 32 bits that are not infinite;
@@ -34,6 +35,7 @@ mod in_time;
 mod interval_key;
 mod median;
 mod one_nan;
+mod ordered;
 mod patterns;
 mod percentile;
 mod reach;
@@ -114,6 +116,11 @@ pub fn scalars() -> Vec<ScalarUDF> {
 /// The aggregate as it is used over windows.
 pub fn windowed(aggregate: &AggregateUDF) -> AggregateUDF {
     AggregateUDF::new_from_impl(windowed::Windowed::new(aggregate.clone()))
+}
+
+/// The aggregate, asking for no order of its rows: only for one that puts its values in order itself.
+pub fn ordered(aggregate: &AggregateUDF) -> AggregateUDF {
+    AggregateUDF::new_from_impl(ordered::Ordered::new(aggregate.clone()))
 }
 
 /// `float_key`, as it is registered.
