@@ -15,6 +15,7 @@
 //! - [`replacement`]: what `regexp_replace` needs to know the replacements of PostgreSQL;
 //! - [`split_part`]: `split_part`, counted from the end;
 //! - [`steps`], [`time_text`], [`zoneless`]: what casts of timestamps need;
+//! - [`unordered`]: `sqrt`, `ln` and others, which can be sorted by;
 //! - [`whole`]: `ceil` and `floor` of decimals;
 //! - [`windowed`][]: any aggregate over a window;
 //! - [`without_nulls`]: `array_remove(a, NULL)`;
@@ -46,6 +47,7 @@ mod sign;
 mod split_part;
 mod steps;
 mod time_text;
+mod unordered;
 mod whole;
 mod windowed;
 mod without_nulls;
@@ -84,7 +86,7 @@ pub fn aggregates() -> Vec<AggregateUDF> {
 
 /// To be registered with a session, after DataFusion's own.
 pub fn scalars() -> Vec<ScalarUDF> {
-    vec![
+    let mut scalars = vec![
         float_key(),
         as_is(),
         beside(),
@@ -110,7 +112,9 @@ pub fn scalars() -> Vec<ScalarUDF> {
         ScalarUDF::new_from_impl(bins::Bins::new()),
         ScalarUDF::new_from_impl(whole::Whole::new(ceil())),
         ScalarUDF::new_from_impl(whole::Whole::new(floor())),
-    ]
+    ];
+    scalars.extend(unordered::Unordered::all().map(ScalarUDF::new_from_impl));
+    scalars
 }
 
 /// The aggregate as it is used over windows.
