@@ -3,6 +3,7 @@
 //! ```text
 //! t.price < u.f                 CAST(t.price AS DOUBLE) < u.f
 //! t.price < 1e-16         ==>   t.price < Decimal(1, 16 digits after the point)
+//! CAST(1.5 AS DECIMAL(38, 25))  CAST(Decimal(15, 1 digit after the point) AS DECIMAL(38, 25))
 //! coalesce(t.price, u.f)        coalesce(CAST(t.price AS DOUBLE), u.f)
 //! ```
 //!
@@ -15,7 +16,9 @@ use std::sync::Arc;
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Column, DFSchema, Result};
-use datafusion::logical_expr::expr::{Between, Case, InList, InSubquery, SetComparison};
+use datafusion::logical_expr::expr::{
+    Between, Case, Cast, InList, InSubquery, SetComparison, TryCast,
+};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Join, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
     Union, cast, lit,
@@ -80,7 +83,25 @@ fn alike(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 Expr::SetComparison(SetComparison { expr, subquery, op, quantifier })
             }))
         }
+        // Also a constant that is computed.
+        Expr::Cast(Cast { expr, field }) if field.data_type().is_decimal() => {
+            Ok(read(*expr, kind)
+                .update_data(|expr| Expr::Cast(Cast { expr: Box::new(expr), field })))
+        }
+        Expr::TryCast(TryCast { expr, field }) if field.data_type().is_decimal() => {
+            Ok(read(*expr, kind)
+                .update_data(|expr| Expr::TryCast(TryCast { expr: Box::new(expr), field })))
+        }
         other => Ok(Transformed::no(other)),
+    }
+}
+
+/// A value that is made a decimal: a constant float by its digits, not by its bits.
+fn read(value: Expr, kind: impl Fn(&Expr) -> Option<DataType>) -> Transformed<Expr> {
+    let is_float = kind(&value).is_some_and(|kind| kind.is_floating());
+    match constant(&value).filter(|_| is_float).and_then(literal) {
+        Some(exact) => Transformed::yes(exact),
+        None => Transformed::no(value),
     }
 }
 
@@ -166,7 +187,10 @@ fn decimal(value: &Expr) -> Option<Expr> {
     if matches!(value, Expr::Literal(ScalarValue::Float64(None), _)) {
         return Some(lit(ScalarValue::Null));
     }
-    let (digits, scale) = constant(value)?;
+    constant(value).and_then(literal)
+}
+
+fn literal((digits, scale): (i128, i8)) -> Option<Expr> {
     let places = digits.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1);
     let precision = u8::try_from(places).ok()?.max(scale.unsigned_abs());
     (precision <= DECIMAL128_MAX_PRECISION)
@@ -178,6 +202,10 @@ fn constant(value: &Expr) -> Option<(i128, i8)> {
     match value {
         Expr::Literal(ScalarValue::Float64(Some(number)), _) => digits(*number),
         Expr::Literal(ScalarValue::Int64(Some(number)), _) => Some(((*number).into(), 0)),
+        Expr::Cast(cast) => {
+            let (text, scale) = text_of(cast)?;
+            Some((text.replace('.', "").parse().ok()?, scale))
+        }
         Expr::Negative(inner) => constant(inner).map(|(digits, scale)| (-digits, scale)),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let ((left, of_left), (right, of_right)) = (constant(left)?, constant(right)?);
@@ -197,6 +225,35 @@ fn constant(value: &Expr) -> Option<(i128, i8)> {
         }
         _ => None,
     }
+}
+
+/// The text of a constant that is a decimal.
+pub fn written(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Negative(inner) => written(inner).map(|text| format!("-{text}")),
+        Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
+            Some(format!("{digits}e{}", -i16::from(*scale)))
+        }
+        Expr::Cast(cast) => text_of(cast).map(|(text, _)| text.to_string()),
+        _ => None,
+    }
+}
+
+/// A decimal as it is written in a plan, with all the digits that it has: rounded it would be another number.
+fn text_of(cast: &Cast) -> Option<(&str, i8)> {
+    let Expr::Literal(text, _) = cast.expr.as_ref() else { return None };
+    let text = text.try_as_str().flatten()?;
+    let (precision, scale) = match cast.field.data_type() {
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+            (*precision, *scale)
+        }
+        _ => return None,
+    };
+    let (before, after) = text.split_once('.').unwrap_or((text, ""));
+    let is_exact = [before, after].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()))
+        && after.len() == usize::try_from(scale).ok()?
+        && before.trim_start_matches('0').len() + after.len() <= usize::from(precision);
+    is_exact.then_some((text, scale))
 }
 
 /// The digits of a float, and how many of them are after the point.

@@ -187,6 +187,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
         .and_then(|()| context.register_relation_planner(Arc::new(dependencies::Relations)))
         .expect("a fresh context takes every rewrite");
     context.add_analyzer_rule(Arc::new(CheckedArithmetic));
+    context.add_analyzer_rule(Arc::new(literals::NearestFloats));
     context.add_analyzer_rule(Arc::new(OneNan));
     context.add_analyzer_rule(Arc::new(ForgetDependencies));
     context.add_analyzer_rule(Arc::new(times::AsText));
