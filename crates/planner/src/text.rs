@@ -10,12 +10,12 @@
 use caudal_core::limits;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use crate::error::{Error, Place};
 use crate::spec::QuerySpec;
 
-/// Refuses what would be ignored, and what is too long a chain.
+/// Refuses what would be ignored, what would be read otherwise than it is meant, and what is too long a chain.
 pub fn check(query: &QuerySpec) -> Result<(), Error> {
     // What cannot be tokenised is refused by the parser.
     let tokens = Tokenizer::new(&GenericDialect {}, &query.sql).tokenize_with_location();
@@ -25,8 +25,15 @@ pub fn check(query: &QuerySpec) -> Result<(), Error> {
     let mut levels = Levels::default();
     for (place, word) in words.iter().enumerate() {
         let next = words.get(place + 1).map(|word| keyword(&word.token));
+        if let Some(refused) = other_base(query, word) {
+            return Err(refused);
+        }
         if let Some(message) = ignored(keyword(&word.token), next) {
             return Err(refusal(query, message.to_string(), word.span.start));
+        }
+        if let Some(joined) = words.get(place + 1).and_then(|next| run_together(query, word, next))
+        {
+            return Err(joined);
         }
         if levels.read(&word.token) > limits::EXPRESSION_TERMS_MAX {
             let max = limits::EXPRESSION_TERMS_MAX;
@@ -36,6 +43,49 @@ pub fn check(query: &QuerySpec) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A number and a name, or two texts, with nothing in between: the second would be the name of a column.
+fn run_together(query: &QuerySpec, one: &TokenWithSpan, next: &TokenWithSpan) -> Option<Error> {
+    let refused = |message: String, hint: String| {
+        let at = Place::in_sql(&query.sql, one.span.start.line, one.span.start.column);
+        Error::Unparsed { query: query.name.clone(), message, hint: Some(hint), at }
+    };
+    match (&one.token, &next.token) {
+        (Token::Number(number, _), Token::Word(word))
+            if word.quote_style.is_none() && one.span.end == next.span.start =>
+        {
+            let digits = word.value.replace('_', "");
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let hint = match is_number {
+                true => format!("it is written {number}{digits}"),
+                false => format!("as the name of a column: {number} AS \"{}\"", word.value),
+            };
+            Some(refused(format!("{number}{} is no number", word.value), hint))
+        }
+        (
+            Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_),
+            Token::SingleQuotedString(_),
+        ) => {
+            let (one, next) = (&one.token, &next.token);
+            let hint = format!("{one} || {next} is one text; a name is written \"so\"");
+            Some(refused(format!("two texts in a row: {one} {next}"), hint))
+        }
+        _ => None,
+    }
+}
+
+/// `0x1F`, which would be bytes, as is `X'1F'`.
+fn other_base(query: &QuerySpec, word: &TokenWithSpan) -> Option<Error> {
+    let Token::HexStringLiteral(digits) = &word.token else { return None };
+    let at = Place::in_sql(&query.sql, word.span.start.line, word.span.start.column)?;
+    if at.text.chars().nth(at.column - 1) != Some('0') {
+        return None;
+    }
+    let number = u128::from_str_radix(digits, 16).ok();
+    let hint = number.map(|number| format!("it is written {number}; bytes are X'{digits}'"));
+    let message = format!("0x{digits} is not known as a number");
+    Some(Error::Unparsed { query: query.name.clone(), message, hint, at: Some(at) })
 }
 
 /// Reason to refuse a clause that the planner would read and ignore.
@@ -211,6 +261,26 @@ mod tests {
         assert!(checked(format!("SELECT {listed} FROM t WHERE a IN ({listed})")).is_ok());
         let cases = chained("WHEN a = 1 AND b THEN c + 1", " ", 5 * MAX);
         assert!(checked(format!("SELECT CASE {cases} END FROM t")).is_ok());
+    }
+
+    #[test]
+    fn what_runs_together_is_no_name() {
+        for (sql, hint) in [
+            ("SELECT 1_000", "it is written 1000"),
+            ("SELECT a, 1_000_000 FROM t", "it is written 1000000"),
+            ("SELECT 12abc", "as the name of a column: 12 AS \"abc\""),
+            ("SELECT 0b11", "as the name of a column: 0 AS \"b11\""),
+            ("SELECT 1 + 0x1F", "it is written 31; bytes are X'1F'"),
+            ("SELECT 'a' 'b'", "'a' || 'b' is one text; a name is written \"so\""),
+            ("SELECT 'a'\n  'b'", "'a' || 'b' is one text; a name is written \"so\""),
+        ] {
+            let refused = checked(sql).expect_err(sql);
+            assert_eq!(refused.hint().as_deref(), Some(hint), "{sql}");
+            assert!(refused.excerpt().is_some());
+        }
+        for sql in ["SELECT 1 a", "SELECT 1 _000", "SELECT X'1F', 1e5, .5, 5.", "SELECT 'a''b'"] {
+            assert!(checked(sql).is_ok(), "{sql}");
+        }
     }
 
     #[test]
