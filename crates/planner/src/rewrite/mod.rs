@@ -7,6 +7,7 @@
 //! - [`aliases`]: `t POSITIONAL JOIN u`, which is no alias;
 //! - [`functions`]: calls that are refused;
 //! - [`windows`]: `OVER (w ORDER BY x)`, which is based on `w`;
+//! - [`positions`]: `ROLLUP (1)`, `DISTINCT ON (1)`;
 //! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
 //! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;
@@ -28,6 +29,7 @@ mod from_first;
 mod functions;
 mod modulo;
 mod one_group;
+mod positions;
 mod recursion;
 mod relations;
 mod rows;
@@ -59,6 +61,7 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     fetch::rewrite(statement);
     rows_in::rewrite(statement);
     aliases::check(statement).map_err(refused)?;
+    positions::rewrite(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
     windows::rewrite(statement).map_err(refused)
 }
