@@ -7,6 +7,7 @@
 //! - [`aliases`]: `t POSITIONAL JOIN u`, which is no alias;
 //! - [`functions`]: calls that are refused;
 //! - [`windows`]: `OVER (w ORDER BY x)`, which is based on `w`;
+//! - [`bare_joins`]: `JOIN` without ON or USING;
 //! - [`positions`]: `ROLLUP (1)`, `DISTINCT ON (1)`;
 //! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
@@ -21,6 +22,7 @@
 
 mod aliases;
 mod any_array;
+mod bare_joins;
 mod casts;
 mod columns;
 mod distinct;
@@ -61,6 +63,7 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     fetch::rewrite(statement);
     rows_in::rewrite(statement);
     aliases::check(statement).map_err(refused)?;
+    bare_joins::check(statement).map_err(refused)?;
     positions::rewrite(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
     windows::rewrite(statement).map_err(refused)
