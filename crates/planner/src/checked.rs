@@ -10,16 +10,14 @@
 //! filter keeps away from it, it does not. That is as it is with a division by zero.
 //! Floats, dates, times and intervals are left alone: the former do not wrap, the latter are checked already.
 
-use std::any::Any;
-
 use arrow::datatypes::DataType;
-use caudal_functions::checked::{Checked, Operation, is_exact};
+use caudal_functions::checked::{Checked, Operation, is_exact, type_of};
 use datafusion::common::DFSchema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, ScalarUDF, cast};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, ScalarUDF, cast};
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::scalar::ScalarValue;
 use datafusion::sql::sqlparser::ast::BinaryOperator;
@@ -39,8 +37,8 @@ impl AnalyzerRule for CheckedArithmetic {
     }
 }
 
-/// The same for constants as soon as they are read: the arguments of a table function are computed before there
-/// is a plan to analyze.
+/// The same for constants that overflow, as soon as they are read: the arguments of a table function are computed before
+/// there is a plan to analyze.
 #[derive(Debug)]
 pub struct CheckedConstants;
 
@@ -55,7 +53,7 @@ impl ExprPlanner for CheckedConstants {
             return Ok(PlannerResult::Planned(call(Operation::Divide, vec![left, right])));
         }
         if expression.op == BinaryOperator::Multiply {
-            let kind = |side: &Expr| side.get_type(schema).ok();
+            let kind = |side: &Expr| type_of(side, schema).ok();
             let (left, right) = (kind(&expression.left), kind(&expression.right));
             if let (Some(left), Some(right)) = (left, right)
                 && (is_interval(&left) && right.is_integer()
@@ -76,7 +74,11 @@ impl ExprPlanner for CheckedConstants {
             BinaryOperator::Multiply => Operation::Multiply,
             _ => return Ok(PlannerResult::Original(expression)),
         };
-        if !is_integer_constant(&expression.left) || !is_integer_constant(&expression.right) {
+        let (Some(left), Some(right)) = (constant(&expression.left), constant(&expression.right))
+        else {
+            return Ok(PlannerResult::Original(expression));
+        };
+        if computed(operation, left, right).is_some() {
             return Ok(PlannerResult::Original(expression));
         }
         let RawBinaryExpr { left, right, .. } = expression;
@@ -86,7 +88,7 @@ impl ExprPlanner for CheckedConstants {
 
 /// Before types are made equal: what is around a quotient has to know that it is a float.
 fn divides_decimals(division: &RawBinaryExpr, schema: &DFSchema) -> bool {
-    match (division.left.get_type(schema), division.right.get_type(schema)) {
+    match (type_of(&division.left, schema), type_of(&division.right, schema)) {
         (Ok(left), Ok(right)) => {
             is_exact(&left) && is_exact(&right) && (left.is_decimal() || right.is_decimal())
         }
@@ -99,21 +101,30 @@ fn is_interval(kind: &DataType) -> bool {
     matches!(kind, DataType::Interval(_))
 }
 
-fn is_integer_constant(expression: &Expr) -> bool {
+/// The value of constants that do not overflow.
+fn constant(expression: &Expr) -> Option<i64> {
     match expression {
-        Expr::Literal(ScalarValue::Int64(_), _) => true,
-        Expr::ScalarFunction(function) => {
-            let is_checked = (function.func.inner().as_ref() as &dyn Any).is::<Checked>();
-            is_checked && function.args.iter().all(is_integer_constant)
+        Expr::Literal(ScalarValue::Int64(value), _) => *value,
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            computed(Operation::of(*op)?, constant(left)?, constant(right)?)
         }
-        _ => false,
+        _ => None,
+    }
+}
+
+fn computed(operation: Operation, left: i64, right: i64) -> Option<i64> {
+    match operation {
+        Operation::Add => left.checked_add(right),
+        Operation::Subtract => left.checked_sub(right),
+        Operation::Multiply => left.checked_mul(right),
+        Operation::Divide | Operation::Negate => None,
     }
 }
 
 fn check(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-            let (of_left, of_right) = (left.get_type(schema)?, right.get_type(schema)?);
+            let (of_left, of_right) = (type_of(&left, schema)?, type_of(&right, schema)?);
             match Operation::of(op) {
                 Some(operation) if is_exact(&of_left) && is_exact(&of_right) => {
                     Ok(Transformed::yes(call(operation, vec![*left, *right])))
@@ -121,7 +132,7 @@ fn check(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
             }
         }
-        Expr::Negative(value) if value.get_type(schema)?.is_integer() => {
+        Expr::Negative(value) if type_of(&value, schema)?.is_integer() => {
             Ok(Transformed::yes(call(Operation::Negate, vec![*value])))
         }
         other => Ok(Transformed::no(other)),

@@ -16,7 +16,7 @@
 //! compares, so `a * b + c` is looked at once.
 
 use arrow::datatypes::DataType;
-use caudal_functions::checked::is_exact;
+use caudal_functions::checked::{is_exact, type_of};
 use caudal_functions::exact::{one_nan, scalar_with_one_nan};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
@@ -87,7 +87,7 @@ fn reads(value: &Expr, schema: &DFSchema) -> bool {
 }
 
 fn checked(made: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    match is_float(&made.get_type(schema)?) {
+    match is_float(&type_of(&made, schema)?) {
         true => Ok(Transformed::yes(one_nan().call(vec![made]))),
         false => Ok(Transformed::no(made)),
     }

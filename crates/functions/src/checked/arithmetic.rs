@@ -1,5 +1,7 @@
 //! `checked_add(a, b)` and its like: what stands in a plan for `a + b` of integers or decimals.
 
+use std::any::Any;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Datum, Scalar, new_empty_array};
@@ -10,10 +12,10 @@ use arrow::datatypes::{
     Field, FieldRef, Float64Type,
 };
 use arrow::error::ArrowError;
-use datafusion::common::{Result, exec_err, internal_err};
+use datafusion::common::{DataFusionError, ExprSchema, Result, exec_err, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
-    Volatility,
+    ColumnarValue, Expr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs,
+    ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
 use datafusion::scalar::ScalarValue;
@@ -129,19 +131,61 @@ impl Checked {
         Self { operation, signature: Signature::any(arguments, Volatility::Immutable) }
     }
 
-    /// By computing it of nothing: the kernels know what comes of which types.
-    fn result_type(&self, arguments: &[FieldRef]) -> Result<DataType> {
+    /// The operation that an expression is, if it is one.
+    fn of(expression: &Expr) -> Option<(&Self, &[Expr])> {
+        let Expr::ScalarFunction(call) = expression else { return None };
+        let checked = (call.func.inner().as_ref() as &dyn Any).downcast_ref()?;
+        Some((checked, &call.args))
+    }
+
+    /// Writes into one text: of a long chain nobody wants to copy the text of each part.
+    fn write_name(&self, arguments: &[Expr], name: &mut String) -> Result<()> {
+        let write = |argument: &Expr, name: &mut String| match Self::of(argument) {
+            Some((checked, arguments)) => checked.write_name(arguments, name),
+            None => write!(name, "{}", argument.schema_name())
+                .map_err(|error| DataFusionError::External(Box::new(error))),
+        };
+        let sign = self.operation.sign();
         match arguments {
-            [value] => Ok(value.data_type().clone()),
             [left, right] => {
-                let left = new_empty_array(left.data_type());
-                let right = new_empty_array(right.data_type());
+                write(left, name)?;
+                name.extend([" ", sign, " "]);
+                write(right, name)
+            }
+            [value] => {
+                name.extend(["(", sign, " "]);
+                write(value, name)?;
+                name.push(')');
+                Ok(())
+            }
+            _ => exec_err!("{} takes one or two arguments", self.name()),
+        }
+    }
+
+    /// By computing it of nothing: the kernels know what comes of which types.
+    fn result_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        match arguments {
+            [value] => Ok(value.clone()),
+            [left, right] if left == right && left.is_integer() => Ok(left.clone()),
+            [left, right] => {
+                let left = new_empty_array(left);
+                let right = new_empty_array(right);
                 let result = self.operation.compute(&left.as_ref(), &right.as_ref())?;
                 Ok(result.data_type().clone())
             }
             _ => exec_err!("{} takes one or two arguments", self.name()),
         }
     }
+}
+
+/// The type of an expression. DataFusion puts the name of each part together on the way, which of a long chain of operations
+/// takes longer than all else.
+pub fn type_of(expression: &Expr, schema: &dyn ExprSchema) -> Result<DataType> {
+    let Some((checked, arguments)) = Checked::of(expression) else {
+        return expression.get_type(schema);
+    };
+    let arguments = arguments.iter().map(|argument| type_of(argument, schema));
+    checked.result_type(&arguments.collect::<Result<Vec<_>>>()?)
 }
 
 impl ScalarUDFImpl for Checked {
@@ -151,12 +195,9 @@ impl ScalarUDFImpl for Checked {
 
     /// As the operator's: the name of a column does not depend on who computes it.
     fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
-        let sign = self.operation.sign();
-        match arguments {
-            [left, right] => Ok(format!("{} {sign} {}", left.schema_name(), right.schema_name())),
-            [value] => Ok(format!("({sign} {})", value.schema_name())),
-            _ => exec_err!("{} takes one or two arguments", self.name()),
-        }
+        let mut name = String::new();
+        self.write_name(arguments, &mut name)?;
+        Ok(name)
     }
 
     fn signature(&self) -> &Signature {
@@ -169,7 +210,8 @@ impl ScalarUDFImpl for Checked {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
-        let data_type = self.result_type(args.arg_fields)?;
+        let kinds: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let data_type = self.result_type(&kinds)?;
         Ok(Arc::new(Field::new(self.name(), data_type, is_nullable)))
     }
 

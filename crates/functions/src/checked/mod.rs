@@ -14,7 +14,7 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-pub use arithmetic::{Checked, Operation};
+pub use arithmetic::{Checked, Operation, type_of};
 pub use wide::is_wide_enough;
 
 /// Functions that may stand in a plan for an operator.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+mod chains;
 mod fingerprint;
 mod function_bounds;
 mod function_growth;
