@@ -55,6 +55,7 @@ mod manifest;
 pub mod mistakes;
 pub mod names;
 mod nans;
+mod null_keys;
 mod nulls;
 mod only_row;
 mod optional_sides;
