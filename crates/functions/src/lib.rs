@@ -12,6 +12,7 @@ pub mod python_literal;
 mod ranks;
 pub mod sentiment;
 mod udf;
+mod version;
 
 use datafusion::prelude::SessionContext;
 pub use udf::all;

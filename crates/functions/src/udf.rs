@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use crate::version::Version;
 use crate::{checked, language, python_literal, sentiment};
 
 /// All functions of one value a row.
@@ -24,6 +25,7 @@ pub fn all() -> Vec<ScalarUDF> {
         .into_iter()
         .map(|function| ScalarUDF::new_from_impl(TextFunction::new(function)))
         .chain(checked::scalars())
+        .chain([ScalarUDF::new_from_impl(Version::new())])
         .collect()
 }
 

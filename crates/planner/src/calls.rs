@@ -6,20 +6,23 @@
 //! round(f, n), trunc(f, n)         round_digits(f, n), trunc_digits(f, n)
 //! regexp_replace(s, p, '$1')  ==>  regexp_replace(s, p, '$$1')
 //! split_part(s, 'XX', -1)          split_part_back(s, 'XX', -1)
-//! array_remove(a, x)               array_remove_all(a, x)
+//! array_remove(a, x)               CASE WHEN x IS NULL THEN without_nulls(a) ELSE array_remove_all(a, x) END
 //! array_replace(a, x, y)           array_replace_all(a, x, y)
 //! array_sort(a)                    array_sort(a, 'ASC', 'NULLS LAST')
 //! date_trunc('millisecond', t)     last_step(t, 1000000)
 //! concat_ws(s, NULL, NULL)         CASE WHEN s IS NULL THEN NULL ELSE '' END
+//! to_timestamp(f)                  to_timestamp(in_time(f))
 //! ```
 //!
 //! A comparison with a year becomes one with the times at its ends, which may be none; a negative length panics; a power of ten
-//! may be infinite; `$1` is no group elsewhere; delimiters are looked for from the wrong end; only the first element goes;
-//! NULL is the smallest; times before 1970 are cut off upwards; NULLs are not counted as arguments.
+//! may be infinite; `$1` is no group elsewhere; delimiters are looked for from the wrong end; only the first element goes, and
+//! NULL never; NULL is the smallest; times before 1970 are cut off upwards; NULLs are not counted as arguments; infinity is the last
+//! timestamp.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use caudal_functions::exact::{
-    Digits, Step, as_is, replacement, split_part_back, to_digits, to_step, translate_replacement,
+    Digits, Step, as_is, in_time, replacement, split_part_back, to_digits, to_step,
+    translate_replacement, without_nulls,
 };
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -84,7 +87,9 @@ fn otherwise(call: &ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
         ("split_part", [_, delimiter, number]) if !is_plain_split(delimiter, number) => {
             Some(split_part_back().call(arguments()))
         }
-        ("array_remove", [_, _]) => Some(array_remove_all_udf().call(arguments())),
+        ("array_remove" | "array_remove_all", [array, element]) => {
+            Some(removed(array, element, &kind(element))?)
+        }
         ("array_replace", [_, _, _]) => Some(array_replace_all_udf().call(arguments())),
         ("array_sort", [array]) => Some(again(vec![array.clone(), lit("ASC"), lit("NULLS LAST")])),
         ("array_sort", [array, order]) => {
@@ -96,12 +101,28 @@ fn otherwise(call: &ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
             let step = text(part).zip(kind(time)).and_then(|(part, kind)| step(part, &kind));
             step.map(|step| to_step(Step::Last).call(vec![time.clone(), lit(step)]))
         }
+        ("to_timestamp", [value]) if kind(value).is_some_and(|kind| kind.is_floating()) => {
+            Some(again(vec![in_time().call(arguments())]))
+        }
         ("concat_ws", [separator, rest @ ..]) if !rest.is_empty() && rest.iter().all(is_null) => {
             let unknown = lit(ScalarValue::Utf8(None));
             Some(when(separator.clone().is_null(), unknown).otherwise(lit(""))?)
         }
         _ => None,
     })
+}
+
+/// An array without an element, which may be NULL.
+fn removed(array: &Expr, element: &Expr, kind: &Option<DataType>) -> Result<Expr> {
+    let known = without_nulls().call(vec![array.clone()]);
+    if is_null(element) || *kind == Some(DataType::Null) {
+        return Ok(known);
+    }
+    let removed = array_remove_all_udf().call(vec![array.clone(), element.clone()]);
+    match element {
+        Expr::Literal(..) => Ok(removed),
+        _ => when(element.clone().is_null(), known).otherwise(removed),
+    }
 }
 
 fn text(value: &Expr) -> Option<&str> {

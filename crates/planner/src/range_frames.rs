@@ -4,6 +4,7 @@
 //! ORDER BY t.n RANGE 1 FOLLOWING               ORDER BY CAST(t.n AS DECIMAL(38, 0)) ...
 //! ORDER BY t.day RANGE '1 month' FOLLOWING ==> ORDER BY can_add(t.day, '1 month') ...
 //! ORDER BY t.name RANGE 1 FOLLOWING            refused
+//! ORDER BY t.day RANGE 7 FOLLOWING             refused: it would be seven months
 //! ```
 //!
 //! Where a sum overflows, or types do not add up at all, DataFusion takes the end of the partition, where rows with NULL may be.
@@ -23,6 +24,7 @@ use datafusion::scalar::ScalarValue;
 
 use crate::expressions;
 use crate::mistakes::plain::type_name;
+use crate::refusals::Refused;
 
 pub fn widen(plan: LogicalPlan) -> Result<LogicalPlan> {
     expressions::rewrite(plan, |part, schema| match part {
@@ -38,6 +40,23 @@ pub fn widen(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         other => Ok(Transformed::no(other)),
     })
+}
+
+/// Reason why a window over times cannot be answered: a distance without a unit, `7` or `'7'`, would be one of months.
+pub fn refused(window: &WindowFunction, schema: &DFSchema) -> Option<Refused> {
+    use DataType::{Date32, Date64, Time32, Time64, Timestamp};
+    let [key] = window.params.order_by.as_slice() else { return None };
+    let kind = key.expr.get_type(schema).ok()?;
+    if !matches!(kind, Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..)) {
+        return None;
+    }
+    let offsets = offsets(&window.params.window_frame);
+    let bare = offsets.into_iter().find(|offset| offset.text.trim().parse::<f64>().is_ok())?;
+    let (number, kind) = (bare.text.trim(), type_name(&kind));
+    Refused::new(
+        format!("RANGE {number} over {kind}: a distance of times has a unit"),
+        format!("INTERVAL '{number} days'"),
+    )
 }
 
 /// A distance from the current row, as it was written.

@@ -1,13 +1,17 @@
 //! Check: what DataFusion would answer wrongly, and nobody here says otherwise.
 //!
+//! - a date or a time beside a number, which would be days since 1970;
 //! - GROUP BY, DISTINCT, `min` and `max` of intervals: of equal ones there is no saying which;
 //! - `lag(x, NULL)`, `nth_value(x, 0)`;
+//! - `RANGE 7 PRECEDING` over times, which would be months;
 //! - `<` of arrays, and any comparison of structs: NULLs in them are compared like values;
+//! - `date_bin` of a width that is nothing, or less;
 //! - `range` over dates: it ends a step too soon;
 //! - `to_char(t, 'YYYY')`: its patterns are those of `strftime`, and this has none;
 //! - VALUES with a float beside a decimal, which would lose digits.
 
 use arrow::datatypes::DataType;
+use caudal_functions::exact::is_more_than_nothing;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::{Between, Cast, InList};
@@ -15,7 +19,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, Values};
 use datafusion::scalar::ScalarValue;
 
-use crate::{decimals, intervals, shifts};
+use crate::{dates, decimals, intervals, range_frames, shifts};
 
 /// A refusal, and what to do instead.
 pub struct Refused {
@@ -49,7 +53,8 @@ pub fn check(plan: &LogicalPlan) -> Option<Refused> {
 fn in_node(node: &LogicalPlan) -> Option<Refused> {
     match node {
         LogicalPlan::Values(values) => loses_digits(values),
-        _ => intervals::refused_in_node(node).and_then(of_intervals),
+        _ => dates::refused_in_node(node)
+            .or_else(|| intervals::refused_in_node(node).and_then(of_intervals)),
     }
 }
 
@@ -57,8 +62,13 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
     if let Some(what) = intervals::refused_in_part(part, schema) {
         return of_intervals(what);
     }
+    if let Some(refused) = dates::refused_in_part(part, schema) {
+        return Some(refused);
+    }
     match part {
-        Expr::WindowFunction(window) => shifts::refused(window),
+        Expr::WindowFunction(window) => {
+            shifts::refused(window).or_else(|| range_frames::refused(window, schema))
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
             let is_equality = matches!(op, Operator::Eq | Operator::NotEq);
             let is_distinct = matches!(op, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
@@ -88,6 +98,12 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
                 Refused::new(
                     "range over dates ends too soon",
                     "generate_series(from, to, step) includes its end; range of timestamps does not",
+                )
+            }
+            ("date_bin", [Expr::Literal(width, _), ..]) if !is_more_than_nothing(width) => {
+                Refused::new(
+                    "the width of date_bin has to be more than nothing",
+                    "date_bin(INTERVAL '1 day', t)",
                 )
             }
             ("to_char", [_, Expr::Literal(format, _)]) => {

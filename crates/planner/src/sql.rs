@@ -34,6 +34,7 @@ use crate::float_groups;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
+use crate::materialized;
 use crate::names::{self, Outputs};
 use crate::nans::OneNan;
 use crate::null_keys;
@@ -86,7 +87,7 @@ impl<'a> Sql<'a> {
     ) -> Result<(Statement, Outputs), Error> {
         let mut statement = diagnose
             .state
-            .sql_to_statement(&query.sql, &Dialect::Generic)
+            .sql_to_statement(&materialized::without(&query.sql), &Dialect::Generic)
             .map_err(|error| diagnose.syntax(error))?;
         refuse_statements(query, &statement)?;
         rewrite::reading(query, &mut statement)?;
@@ -113,6 +114,7 @@ impl<'a> Sql<'a> {
         rewrite::computing(&mut statement);
         rewrite::joins(query, &state, &mut statement).await?;
         rewrite::aggregates(&state, &mut statement);
+        rewrite::recursions(query, &state, &statement).await?;
         let plan = state
             .statement_to_plan(statement.clone())
             .await

@@ -1,5 +1,5 @@
 //! The texts of expressions, as they can be compared: DataFusion knows what is computed by a name, which is much like its text but for
-//! casts, which are not in it.
+//! casts, which are not in it, and subqueries, which are all called alike.
 
 use std::ops::ControlFlow;
 
@@ -29,6 +29,32 @@ pub fn without_casts(expr: &Expr) -> Expr {
         ControlFlow::Continue(())
     });
     expr
+}
+
+/// An expression with none of its casts, and all its subqueries alike.
+pub fn without_casts_and_subqueries(expr: &Expr) -> Expr {
+    let subquery = || Expr::Identifier(Ident::new("subquery"));
+    let mut expr = without_casts(expr);
+    walk_mut(&mut expr, &mut |seen| {
+        if let SeenMut::AfterExpr(part) = seen
+            && is_of_subquery(part)
+        {
+            *part = subquery();
+        }
+        ControlFlow::Continue(())
+    });
+    expr
+}
+
+/// Whether an expression is, or compares with, a subquery.
+pub fn is_of_subquery(expr: &Expr) -> bool {
+    match expr {
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => true,
+        Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => {
+            matches!(right.as_ref(), Expr::Subquery(_))
+        }
+        _ => false,
+    }
 }
 
 /// An expression with all its casts written alike.

@@ -7,15 +7,17 @@
 //! arrow_cast(t, 'Dictionary(K, V)')   arrow_cast(arrow_cast(t, 'V'), 'Dictionary(K, V)')
 //! s LIKE 'a!%' ESCAPE '!'             s LIKE 'a\\%'
 //! s SIMILAR TO '(a|b)%'               s ~ '(?s)^(?:(?:a|b).*)$'
+//! CAST(f AS REAL)                     to_real(f)
 //! ```
 //!
 //! The first two compare the bits of floats, so that `-0.0` is not `0.0`; the third loses the hours; the fourth takes times of one unit
-//! for those of another; the fifth is refused; the last takes SQL's pattern for a regular expression.
+//! for those of another; the fifth is refused; the sixth takes SQL's pattern for a regular expression; the last makes infinity of
+//! what is too large.
 
 use std::ops::Not;
 
 use arrow::datatypes::{DataType, TimeUnit};
-use caudal_functions::exact::PatternKind;
+use caudal_functions::exact::{PatternKind, to_real};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Case, Cast, Like, TryCast};
@@ -86,8 +88,19 @@ fn otherwise(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             };
             Ok(Transformed::yes(binary_expr(*like.expr, operator, pattern)))
         }
+        Expr::Cast(Cast { expr, field }) if is_narrowed(&expr, field.data_type(), schema) => {
+            Ok(Transformed::yes(to_real(false).call(vec![*expr])))
+        }
+        Expr::TryCast(TryCast { expr, field }) if is_narrowed(&expr, field.data_type(), schema) => {
+            Ok(Transformed::yes(to_real(true).call(vec![*expr])))
+        }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// Whether a cast is one of a float to a smaller one.
+fn is_narrowed(value: &Expr, to: &DataType, schema: &DFSchema) -> bool {
+    *to == DataType::Float32 && value.get_type(schema).is_ok_and(|kind| kind == DataType::Float64)
 }
 
 fn is_float(value: &Expr, schema: &DFSchema) -> bool {

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 };
 
 /// Of more digits than these no float has any, before the point or after it.
-const DIGITS_MAX: i64 = 400;
+const DIGITS_MAX: u64 = 400;
 
 /// Treatment of the digits beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ impl Digits {
             Digits::Round => scaled.round(),
             Digits::Trunc => scaled.trunc(),
         };
-        let power = 10_f64.powi(digits.abs().min(DIGITS_MAX) as i32);
+        let power = 10_f64.powi(digits.unsigned_abs().min(DIGITS_MAX) as i32);
         if digits <= 0 {
             return if power.is_finite() { whole(x / power) * power } else { 0.0 };
         }
@@ -123,5 +123,6 @@ mod tests {
         assert_eq!(Round.of(155.0, -1), 160.0);
         assert_eq!(Trunc.of(155.0, -1), 150.0);
         assert_eq!(Round.of(1.5, -400), 0.0);
+        assert_eq!(Trunc.of(9.99, i64::MIN), 0.0);
     }
 }

@@ -2,16 +2,21 @@
 //!
 //! - [`extremes`]: `min` and `max` of floats;
 //! - [`as_is`]: what keeps conditions from being simplified, and names apart;
+//! - [`bins`]: `date_bin`, whose bins may be out of time;
 //! - [`digits`]: `round` and `trunc` to some digits;
 //! - [`float_key`]: what sorting needs to know that `-0.0` equals `0.0`;
+//! - [`in_time`]: what `to_timestamp` of floats needs to know where time ends;
 //! - [`interval_key`]: what intervals are compared by;
 //! - [`one_nan`]: what makes any NaN the same;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
 //! - [`reach`]: what windows over times need to know where time ends;
+//! - [`real`]: floats of 32 bits that are not infinite;
 //! - [`replacement`]: what `regexp_replace` needs to know the replacements of PostgreSQL;
 //! - [`split_part`]: `split_part`, counted from the end;
 //! - [`steps`], [`time_text`], [`zoneless`]: what casts of timestamps need;
+//! - [`whole`]: `ceil` and `floor` of decimals;
 //! - [`windowed`][]: any aggregate over a window;
+//! - [`without_nulls`]: `array_remove(a, NULL)`;
 //! - [`sign`][]: `sign`, which DataFusion calls `signum`;
 //! - [`percentile`][]: `percentile_cont`;
 //! - [`regression`][]: `regr_r2`;
@@ -21,26 +26,33 @@
 mod inherit;
 
 mod as_is;
+mod bins;
 mod digits;
 mod extremes;
 mod float_key;
+mod in_time;
 mod interval_key;
 mod median;
 mod one_nan;
 mod patterns;
 mod percentile;
 mod reach;
+mod real;
 mod regression;
 mod replacement;
 mod sign;
 mod split_part;
 mod steps;
 mod time_text;
+mod whole;
 mod windowed;
+mod without_nulls;
 mod zoneless;
 
+use datafusion::functions::math::{ceil, floor};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
+pub use bins::is_more_than_nothing;
 pub use digits::Digits;
 pub use one_nan::{scalar_with_one_nan, with_one_nan};
 pub use patterns::Kind as PatternKind;
@@ -89,6 +101,13 @@ pub fn scalars() -> Vec<ScalarUDF> {
         to_step(Step::Last),
         time_text(),
         zoneless(),
+        in_time(),
+        to_real(false),
+        to_real(true),
+        without_nulls(),
+        ScalarUDF::new_from_impl(bins::Bins::new()),
+        ScalarUDF::new_from_impl(whole::Whole::new(ceil())),
+        ScalarUDF::new_from_impl(whole::Whole::new(floor())),
     ]
 }
 
@@ -160,4 +179,19 @@ pub fn time_text() -> ScalarUDF {
 /// `zoneless`, as it is registered.
 pub fn zoneless() -> ScalarUDF {
     ScalarUDF::new_from_impl(zoneless::Zoneless::new())
+}
+
+/// `in_time`, as it is registered.
+pub fn in_time() -> ScalarUDF {
+    ScalarUDF::new_from_impl(in_time::InTime::new())
+}
+
+/// `to_real` or `try_to_real`, as they are registered.
+pub fn to_real(tries: bool) -> ScalarUDF {
+    ScalarUDF::new_from_impl(real::Real::new(tries))
+}
+
+/// `without_nulls`, as it is registered.
+pub fn without_nulls() -> ScalarUDF {
+    ScalarUDF::new_from_impl(without_nulls::WithoutNulls::new())
 }

@@ -30,7 +30,9 @@ fn in_select(select: &Select, state: &SessionState) -> Option<Mistake> {
         })
         .or_else(|| window(select.having.as_ref()?, "HAVING"))
         .or_else(|| nested(select, state))
+        .or_else(|| group_by.iter().find_map(twice))
         .or_else(|| ungrouped(select, group_by, state))
+        .or_else(|| no_groups(select, group_by, state))
 }
 
 /// An aggregate or a window in a clause that works row by row.
@@ -53,10 +55,43 @@ fn window(clause: &Expr, name: &str) -> Option<Mistake> {
     )
 }
 
-/// `sum(avg(x))`
+/// `ROLLUP (g, g)`
+fn twice(set: &Expr) -> Option<Mistake> {
+    let (name, sets) = match set {
+        Expr::Rollup(sets) => ("ROLLUP", sets),
+        Expr::Cube(sets) => ("CUBE", sets),
+        _ => return None,
+    };
+    let keys: Vec<_> = sets.iter().flatten().collect();
+    let again = keys.iter().enumerate().find(|(at, key)| keys[..*at].iter().any(|k| alike(k, key)));
+    let (_, key) = again?;
+    let message = format!("{} is twice in {name}", shown(key));
+    Some(Mistake::new(message, start_of(key)).hint("name it once"))
+}
+
+/// `SELECT 1 FROM t HAVING true`
+fn no_groups(select: &Select, group_by: &[Expr], state: &SessionState) -> Option<Mistake> {
+    let having = select.having.as_ref().filter(|_| group_by.is_empty())?;
+    let all_calls = outputs(select).chain([having]).flat_map(calls);
+    if all_calls.into_iter().any(|call| is_aggregate(&call, state)) {
+        return None;
+    }
+    let message = "HAVING is for groups, and there is neither a GROUP BY nor an aggregate";
+    Some(Mistake::new(message, start_of(having)).hint("use WHERE, or add a GROUP BY"))
+}
+
+/// `sum(avg(x))`, `sum(unnest(x))`
 fn nested(select: &Select, state: &SessionState) -> Option<Mistake> {
     let outer = outputs(select).flat_map(calls).filter(|call| is_aggregate(call, state));
     outer.into_iter().find_map(|outer| {
+        let is_unnest = |call: &Function| call.name.to_string().eq_ignore_ascii_case("unnest");
+        if let Some(inner) = calls(&outer.args).into_iter().find(is_unnest) {
+            let (outer, inner) = (Expr::Function(outer), Expr::Function(inner));
+            let message =
+                format!("{}: unnest makes rows, which an aggregate cannot take", shown(&outer));
+            let hint = format!("aggregate a subquery: (SELECT {} AS x)", shown(&inner));
+            return Some(Mistake::new(message, start_of(&inner)).hint(hint));
+        }
         let inner = calls(&outer.args).into_iter().find(|call| is_aggregate(call, state))?;
         let (outer, inner) = (Expr::Function(outer), Expr::Function(inner));
         let message = format!("{} is an aggregate of an aggregate", shown(&outer));

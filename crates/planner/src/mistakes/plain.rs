@@ -95,6 +95,9 @@ pub fn cleaned(text: &str) -> String {
     for (theirs, ours) in TYPES {
         text = replaced_word(&text, theirs, ours);
     }
+    for theirs in ["Decimal32(", "Decimal64(", "Decimal128(", "Decimal256("] {
+        text = without_digits(&text, theirs);
+    }
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
         // Not an abbreviation.
@@ -103,6 +106,16 @@ pub fn cleaned(text: &str) -> String {
         }
         _ => text,
     }
+}
+
+/// DECIMAL without its digits, of which an error knows others than were written.
+fn without_digits(text: &str, theirs: &str) -> String {
+    let mut parts = text.split(theirs);
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |before, after| match after.split_once(')') {
+        Some((_, after)) => before + "DECIMAL" + after,
+        None => before + theirs + after,
+    })
 }
 
 const TYPES: [(&str, &str); 15] = [
@@ -172,6 +185,8 @@ mod tests {
         assert_eq!(text(&error), "function sum cannot take TEXT");
         let error = DataFusionError::Plan("UInt64 and MyInt64".into()).context("somewhere");
         assert_eq!(text(&error), "BIGINT UNSIGNED and MyInt64");
+        let error = DataFusionError::Plan("no Decimal128(38, 10) type, Decimal256(".into());
+        assert_eq!(text(&error), "no DECIMAL type, Decimal256(");
         let error = DataFusionError::ArrowError(Box::new(ArrowError::DivideByZero), None);
         assert_eq!(text(&error), "division by zero");
     }

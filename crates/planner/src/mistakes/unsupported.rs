@@ -1,12 +1,16 @@
 //! SQL that others have and nobody here can answer.
 
+use std::ops::ControlFlow;
+
 use datafusion::sql::sqlparser::ast::{
-    Expr, JoinOperator, LimitClause, Query, Select, SetExpr, Spanned, TableFactor,
+    AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, JoinOperator,
+    LimitClause, Query, Select, SetExpr, Spanned, TableFactor,
 };
 use datafusion::sql::sqlparser::tokenizer::Location;
 
+use super::trial::shown;
 use super::{Mistake, first, start_of};
-use crate::walk::Seen;
+use crate::walk::{Seen, walk};
 
 pub fn find(query: &Query) -> Option<Mistake> {
     first(query, &mut |seen| match seen {
@@ -36,6 +40,22 @@ fn in_query(query: &Query) -> Option<Mistake> {
             start_of(by),
             "number the rows with row_number() OVER (...)",
         );
+    }
+    if let Some(LimitClause::LimitOffset { limit: Some(limit @ Expr::Subquery(_)), .. }) =
+        &query.limit_clause
+    {
+        return no_but("LIMIT of a subquery", start_of(limit), "a parameter: LIMIT $n");
+    }
+    if let Some(fetch) = &query.fetch {
+        return match (fetch.with_ties, fetch.percent) {
+            (true, _) => no_but(
+                "FETCH ... WITH TIES",
+                start,
+                "QUALIFY rank() OVER (ORDER BY x) <= n keeps rows that are equal",
+            ),
+            (_, true) => no_but("FETCH ... PERCENT", start, "write LIMIT, a number of rows"),
+            _ => no_but("FETCH beside LIMIT", start, "write one of them"),
+        };
     }
     match query.body.as_ref() {
         SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
@@ -115,6 +135,28 @@ fn in_factor(factor: &TableFactor) -> Option<Mistake> {
     }
 }
 
+/// Windows whose number of rows is a constant: `ntile(n)`, `lag(x, n)`.
+fn of_constants(call: &Function) -> Option<Mistake> {
+    call.over.as_ref()?;
+    let name = call.name.to_string().to_lowercase();
+    let number = match name.as_str() {
+        "ntile" => 0,
+        "lag" | "lead" | "nth_value" => 1,
+        _ => return None,
+    };
+    let FunctionArguments::List(list) = &call.args else { return None };
+    let FunctionArg::Unnamed(FunctionArgExpr::Expr(number)) = list.args.get(number)? else {
+        return None;
+    };
+    let mut columns = false;
+    walk(number, &mut |seen| {
+        columns |= matches!(seen, Seen::Expr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)));
+        ControlFlow::Continue(())
+    });
+    let what = format!("{name} of a number that is a column, {},", shown(number));
+    columns.then(|| no_but(&what, start_of(number), "it has to be a constant"))?
+}
+
 fn in_expression(expr: &Expr) -> Option<Mistake> {
     let at = start_of(expr);
     match expr {
@@ -125,6 +167,12 @@ fn in_expression(expr: &Expr) -> Option<Mistake> {
         Expr::Prior(_) => no_but("PRIOR", at, "use WITH RECURSIVE"),
         Expr::Convert { .. } => no_but("CONVERT", at, "use CAST(x AS TYPE)"),
         Expr::IsNormalized { .. } => no("IS NORMALIZED", at),
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let Some(AccessExpr::Dot(field)) = access_chain.first() else { return None };
+            let what = format!("{}.{}", shown(root), shown(field));
+            no_but(&what, at, &format!("a field of a struct: x['{}']", shown(field)))
+        }
+        Expr::Function(call) => of_constants(call),
         _ => None,
     }
 }

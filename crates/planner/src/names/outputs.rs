@@ -265,9 +265,23 @@ fn free(name: &str, taken: &BTreeSet<String>) -> String {
 /// Gives each output that would have another's name one of its own. Whether there was any.
 fn tell_apart(outputs: &mut [Output], scope: &Scope<'_>, used: Use) -> bool {
     let mut taken = BTreeSet::new();
+    let (mut columns, mut bare) = (BTreeSet::new(), BTreeSet::new());
     let mut repeated = false;
     for output in outputs {
-        if taken.insert(key(output, scope, used)) {
+        // `t.k` and a `k` of no table cannot be told apart by the second.
+        let is_other = match (column_of_table(output, scope, used), &output.column.name) {
+            (Some(name), _) => {
+                let is_other = !bare.contains(&name);
+                columns.insert(name);
+                is_other
+            }
+            (None, Some(name)) => {
+                bare.insert(name.clone());
+                !columns.contains(name)
+            }
+            (None, None) => true,
+        };
+        if taken.insert(key(output, scope, used)) && is_other {
             continue;
         }
         repeated = true;
@@ -287,6 +301,16 @@ fn tell_apart(outputs: &mut [Output], scope: &Scope<'_>, used: Use) -> bool {
     repeated
 }
 
+/// The name of an output that keeps its table's.
+fn column_of_table(output: &Output, scope: &Scope<'_>, used: Use) -> Option<String> {
+    match &output.item {
+        SelectItem::UnnamedExpr(expr) if used != Use::Table => {
+            qualified(expr, scope).and(output.column.name.clone())
+        }
+        _ => None,
+    }
+}
+
 /// Outputs with different keys have different names for DataFusion. It may tell apart some with the same.
 fn key(output: &Output, scope: &Scope<'_>, used: Use) -> String {
     match (&output.item, &output.column.name) {
@@ -304,18 +328,19 @@ fn key(output: &Output, scope: &Scope<'_>, used: Use) -> String {
     }
 }
 
-/// The part that DataFusion names an expression by: a subquery is called as its column.
+/// The part that DataFusion names an expression by: a subquery is called as its column, and within an expression like any other.
 fn named_by(expr: &Expr) -> Expr {
     let expr = texts::without_casts(expr);
     if let Expr::Nested(inner) = &expr {
         return named_by(inner);
     }
-    let Expr::Subquery(query) = &expr else { return expr };
-    let SetExpr::Select(select) = query.body.as_ref() else { return expr };
+    let inside = || texts::without_casts_and_subqueries(&expr);
+    let Expr::Subquery(query) = &expr else { return inside() };
+    let SetExpr::Select(select) = query.body.as_ref() else { return inside() };
     match select.projection.first() {
         Some(SelectItem::UnnamedExpr(column)) => named_by(column),
         Some(SelectItem::ExprWithAlias { alias, .. }) => Expr::Identifier(alias.clone()),
-        _ => expr,
+        _ => inside(),
     }
 }
 

@@ -268,7 +268,14 @@ fn natural(left: &[Relation], right: &[Relation]) -> JoinConstraint {
         visible.filter_map(|column| column.name.clone()).collect()
     };
     let right = names(right);
-    let common = names(left).into_iter().filter(|name| right.iter().any(|other| same(name, other)));
+    // What was joined by before is a column of two tables, and one.
+    let mut common: Vec<String> = vec![];
+    for name in names(left) {
+        if right.iter().any(|other| same(&name, other)) && !common.contains(&name) {
+            common.push(name);
+        }
+    }
+    let common = common.into_iter();
     let columns: Vec<_> = common.map(|name| ObjectName::from(vec![Ident::new(name)])).collect();
     match columns.is_empty() {
         true => JoinConstraint::On(Expr::Value(Value::Boolean(true).into())),

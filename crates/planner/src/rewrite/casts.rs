@@ -1,11 +1,13 @@
-//! Rewrite: what differs by nothing but a CAST differs in its name.
+//! Rewrite: what differs by nothing but a CAST or a subquery differs in its name.
 //!
 //! ```text
 //! SELECT sum(w), sum(CAST(w AS DOUBLE))           SELECT sum(w), sum(as_is(CAST(w AS DOUBLE)))
 //! ... GROUP BY k, CAST(k AS TEXT)          ==>    ... GROUP BY k, as_is(CAST(k AS TEXT))
+//! sum(x) FILTER (WHERE k IN (<one>)),             sum(x) FILTER (WHERE k IN (<one>)),
+//! sum(x) FILTER (WHERE k IN (<other>))            sum(x) FILTER (WHERE as_is(k IN (<other>)))
 //! ```
 //!
-//! DataFusion knows aggregates, windows and the keys of groups by names, in which casts are left out: two of the same name are refused.
+//! DataFusion knows aggregates, windows and the keys of groups by names, in which casts are left out, and all subqueries are called alike: two of the same name are refused.
 //! What is rewritten is so wherever it stands in its SELECT, since what is grouped by has to be the same as what is selected.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,12 +25,12 @@ use crate::texts;
 use crate::walk::{Seen, SeenMut, walk, walk_mut};
 
 pub fn rewrite(state: &SessionState, statement: &mut Statement) {
-    let mut has_casts = false;
+    let mut has_any = false;
     walk(statement, &mut |seen| {
-        has_casts |= matches!(seen, Seen::Expr(Expr::Cast { .. }));
+        has_any |= matches!(seen, Seen::Expr(expr) if is_left_out(expr));
         ControlFlow::Continue(())
     });
-    if !has_casts {
+    if !has_any {
         return;
     }
     walk_mut(statement, &mut |seen| {
@@ -37,6 +39,11 @@ pub fn rewrite(state: &SessionState, statement: &mut Statement) {
         }
         ControlFlow::Continue(())
     });
+}
+
+/// Whether DataFusion's names say nothing about it.
+fn is_left_out(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cast { .. }) || texts::is_of_subquery(expr)
 }
 
 fn in_body(state: &SessionState, body: &mut SetExpr, order_by: Option<&mut OrderBy>) {
@@ -76,13 +83,13 @@ fn in_select(state: &SessionState, select: &mut Select, mut order_by: Option<&mu
 /// Expressions of one SELECT that DataFusion knows by their names.
 struct Known<'a> {
     state: &'a SessionState,
-    /// Of each text without casts those with them.
+    /// Of each text without casts and subqueries those with them.
     texts: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Known<'_> {
     fn add(&mut self, expr: &Expr) {
-        let name = texts::key(&texts::without_casts(expr).to_string());
+        let name = texts::key(&texts::without_casts_and_subqueries(expr).to_string());
         self.texts.entry(name).or_default().insert(full(expr));
     }
 
@@ -123,7 +130,7 @@ impl Known<'_> {
     fn repeated(self) -> BTreeMap<String, usize> {
         let mut repeated = BTreeMap::new();
         for (name, texts) in self.texts {
-            // What has no casts keeps its name.
+            // What has neither keeps its name.
             let (plain, cast): (Vec<_>, Vec<_>) = texts.into_iter().partition(|text| *text == name);
             let all = plain.into_iter().chain(cast).enumerate();
             repeated.extend(all.skip(1).map(|(before, text)| (text, before)));
@@ -159,7 +166,7 @@ fn meant<'e>(key: &'e Expr, select: &'e Select) -> &'e Expr {
     }
 }
 
-/// Wraps the casts of what is repeated, but not in subqueries.
+/// Wraps the casts and subqueries of what is repeated, but not in subqueries.
 fn tell_apart(part: &mut impl VisitMut, repeated: &BTreeMap<String, usize>) {
     let (mut depth, mut inside) = (0_usize, 0_usize);
     walk_mut(part, &mut |seen| {
@@ -171,7 +178,7 @@ fn tell_apart(part: &mut impl VisitMut, repeated: &BTreeMap<String, usize>) {
             SeenMut::Expr(_) if inside > 0 => inside += 1,
             SeenMut::Expr(expr) => {
                 if let Some(before) = repeated.get(&full(expr)) {
-                    wrap_casts(expr, *before);
+                    wrap(expr, *before);
                     inside = 1;
                 }
             }
@@ -181,15 +188,19 @@ fn tell_apart(part: &mut impl VisitMut, repeated: &BTreeMap<String, usize>) {
     });
 }
 
-fn wrap_casts(expr: &mut Expr, times: usize) {
+fn wrap(expr: &mut Expr, times: usize) {
+    let mut depth = 0_usize;
     walk_mut(expr, &mut |seen| {
-        if let SeenMut::AfterExpr(part) = seen
-            && matches!(part, Expr::Cast { .. })
-        {
-            for _ in 0..times {
-                let inner = std::mem::replace(part, Expr::Value(Value::Null.into()));
-                *part = call("as_is", vec![inner]);
+        match seen {
+            SeenMut::Query(_) => depth += 1,
+            SeenMut::AfterQuery(_) => depth -= 1,
+            SeenMut::AfterExpr(part) if depth == 0 && is_left_out(part) => {
+                for _ in 0..times {
+                    let inner = std::mem::replace(part, Expr::Value(Value::Null.into()));
+                    *part = call("as_is", vec![inner]);
+                }
             }
+            _ => {}
         }
         ControlFlow::Continue(())
     });

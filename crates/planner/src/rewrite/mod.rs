@@ -11,6 +11,7 @@
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
 //! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;
 //! - [`casts`]: `sum(x), sum(CAST(x AS DOUBLE))`;
+//! - [`recursion`]: recursive queries whose types change on the way, which are refused;
 //! - [`one_group`]: `GROUP BY ()`;
 //! - [`any_array`]: `x = ANY(array)`;
 //! - [`modulo`]: `mod(a, b)`;
@@ -27,6 +28,7 @@ mod from_first;
 mod functions;
 mod modulo;
 mod one_group;
+mod recursion;
 mod relations;
 mod rows;
 mod rows_in;
@@ -98,6 +100,17 @@ pub fn aggregates(state: &SessionState, statement: &mut Statement) {
     let Statement::Statement(statement) = statement else { return };
     one_group::rewrite(state, statement);
     casts::rewrite(state, statement);
+}
+
+/// Recursive queries, once all is written as it will be planned.
+pub async fn recursions(
+    query: &QuerySpec,
+    state: &SessionState,
+    statement: &Statement,
+) -> Result<(), Error> {
+    let Statement::Statement(statement) = statement else { return Ok(()) };
+    let ast::Statement::Query(outer) = statement.as_ref() else { return Ok(()) };
+    recursion::check(state, outer).await.map_err(|refusal| refusal.of(query))
 }
 
 /// A call of a function.

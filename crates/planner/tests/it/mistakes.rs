@@ -1,4 +1,4 @@
-//! Fifty mistakes that people make, each told with its place, its kind and its cure.
+//! Seventy mistakes that people make, each told with its place, its kind and its cure.
 
 use caudal_core::{Coded, Failure, codes};
 
@@ -64,6 +64,25 @@ const MISTAKES: &[(&str, &str)] = &[
     ("PIVOT", "SELECT * FROM t PIVOT (sum(n) FOR s IN ('a', 'b'))"),
     ("SELECT INTO", "SELECT s INTO x FROM t"),
     ("values of different widths", "SELECT * FROM (VALUES (1, 2), (3)) AS v"),
+    ("HAVING without groups and columns", "SELECT 1 FROM t HAVING true"),
+    ("a key that is twice in ROLLUP", "SELECT s FROM t GROUP BY ROLLUP (s, s)"),
+    ("a number of tiles from a column", "SELECT ntile(n) OVER (ORDER BY n) FROM t"),
+    ("a distance from a column", "SELECT lag(n, k) OVER (ORDER BY n) FROM t"),
+    ("a limit from a subquery", "SELECT s FROM t LIMIT (SELECT 2)"),
+    ("FETCH WITH TIES", "SELECT s FROM t ORDER BY s FETCH FIRST 2 ROWS WITH TIES"),
+    ("a field of a text", "SELECT (s).a FROM t"),
+    ("a text that is no decimal", "SELECT CAST('abc' AS DECIMAL(5, 2)) FROM t"),
+    ("an aggregate of unnest", "SELECT sum(unnest([1]))"),
+    ("a date beside a number", "SELECT s FROM t WHERE d > 2019"),
+    ("a number as a date", "SELECT CAST(n AS DATE) FROM t"),
+    (
+        "a frame of days without a unit",
+        "SELECT count(*) OVER (ORDER BY d RANGE 7 PRECEDING) FROM t",
+    ),
+    (
+        "a recursion that changes its type",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 0.5 FROM r WHERE n < 3) SELECT n FROM r",
+    ),
     ("a comparison with ALL", "SELECT s FROM t WHERE n >= ALL (SELECT n, k FROM u)"),
 ];
 
