@@ -51,7 +51,7 @@ class Aggregates:
                     lambda: f"avg(DISTINCT {part('int')})",
                 ], [
                     lambda: self.rare(f"median({part()})"),
-                    lambda: self.rare(f"percentile_cont({d.among([0.5, 0.25, 0.9])}) WITHIN GROUP (ORDER BY {part()})"),
+                    lambda: self.percentile(part),
                     lambda: self.statistic(part),
                 ])  # fmt: skip
                 if "WITHIN" in call:
@@ -66,6 +66,9 @@ class Aggregates:
                 call = self.rare(f"{d.among(['bool_and', 'bool_or', 'min', 'max'])}({part()})")
             case "decimal":
                 call = f"{d.among(['sum', 'min', 'max'])}({part()})"
+                if call.startswith("sum"):
+                    # A sum has all 38 digits: beside a decimal that has more of them after the point, DuckDB rounds that one.
+                    return f"CAST({call}{filtered} AS DECIMAL(32,6))"
             case _:
                 call = f"{d.among(['min', 'max'])}({part()})"
         return f"{call}{filtered}"
@@ -100,6 +103,16 @@ class Aggregates:
             return f"{self.dice.among(['covar_pop', 'covar_samp'])}({part()}, {part('float')})"
         return f"{one}({part()})"
 
+    def percentile(self, part):
+        """Between two values it has last digits of its own, unless the place between them is a multiple of a quarter."""
+        one = self.dice.among([0.5, 0.25, 0.9])
+        if not self.inexact and one == 0.9:
+            one = 0.75
+        value = part()
+        # Between an infinity and a number DuckDB says infinity, we (and PostgreSQL) NaN.
+        call = f"median({value})" if self.wild else f"percentile_cont({one}) WITHIN GROUP (ORDER BY {value})"
+        return self.rare(call)
+
     def counted(self, scope):
         column = self.dice.among(scope) if scope else None
         if column is None:
@@ -109,7 +122,10 @@ class Aggregates:
         return column.sql
 
     def window(self, scope, frame=True, total=True):
-        """PARTITION BY some, ORDER BY all the columns (total) or one of them, and a frame."""
+        """PARTITION BY some, ORDER BY all the columns (total) or one of them, and a frame.
+
+        Equal rows are peers, but a window of all columns tells them apart where it counts rows; see `numbered`.
+        """
         d = self.dice
         partition = [d.among(scope).sql for _ in range(d.among([1, 0, 2]))]
         for column in scope:
@@ -125,14 +141,24 @@ class Aggregates:
             if column.ty in DUCKDB_ONLY:
                 self.duckdb_only()
             said.append(f"ORDER BY {self.order([column.sql])}")
-        chosen = ""
+        order, chosen = " ".join(said), ""
         if frame:
             # Rows are counted only where their order is total.
             chosen = d.among(FRAMES if total else [f for f in FRAMES if not f.startswith("ROWS")])
             if "GROUPS" in chosen and total and len(scope) > 6:
                 chosen = ""
-            said.append(chosen)
-        return " ".join(part for part in said if part)
+        if total and (not frame or chosen.startswith("ROWS")):
+            order = self.numbered(order)
+        return f"{order} {chosen}".rstrip()
+
+    def numbered(self, order):
+        """The order in which this SELECT counts rows: the first that was asked for.
+
+        Which of two copies of a row comes first is left to the engine. By one order that is not seen, but of two the one
+        may begin with this copy and the other with that: what stands beside what is then left to the engine, too.
+        """
+        self.numbering = self.numbering or order
+        return self.numbering if self.copies else order
 
     def window_function(self, ty, scope, named=None):
         d = self.dice
@@ -140,8 +166,9 @@ class Aggregates:
         over = lambda **how: f"OVER {named}" if named else f"OVER ({self.window(scope, **how)})"
         if self.partitioned and d.one_in(2):
             # A named window that says who belongs together; the order is added here.
-            order = self.order([column.sql for column in scope])
-            over = lambda **how: f"OVER ({self.partitioned} ORDER BY {order})"
+            order = f"{self.partitioned} ORDER BY {self.order([column.sql for column in scope])}"
+            counts = lambda frame=True, total=True: total and not frame
+            over = lambda **how: f"OVER ({self.numbered(order) if counts(**how) else order})"
         if ty in DUCKDB_ONLY:
             self.duckdb_only()
         if ty == "int":

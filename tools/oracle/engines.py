@@ -23,6 +23,8 @@ class DuckDB:
         # Integers divide to integers, and NULL sorts as the largest value, as in PostgreSQL.
         self.connection.execute("SET integer_division = true")
         self.connection.execute("SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
+        # DuckDB 1.5.5 lets what a join looks for choose the rows below DISTINCT ON.
+        self.connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
         for table in tables:
             types = {name: DUCKDB_TYPES.get(ty, ty) for name, ty in table.columns.items()}
             columns = ", ".join(f'"{name}" {ty}' for name, ty in types.items())

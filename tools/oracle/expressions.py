@@ -147,7 +147,7 @@ class Expressions:
                     lambda: f"CAST(floor({part('float')}) AS BIGINT)" if not self.wild else part(),
                     lambda: f"TRY_CAST({part('text')} AS BIGINT)",
                     lambda: f"strpos({part('text')}, {self.literal('text')})",
-                    lambda: f"sign({part()})",
+                    lambda: f"CAST(sign({part()}) AS BIGINT)",
                     lambda: f"({part()} & {d.among([3, 6, 255])})",
                     lambda: f"({part()} | {d.among([3, 6, 255])})",
                     lambda: f"({part('date')} - {part('date')})",
@@ -175,7 +175,8 @@ class Expressions:
                 return f"-({part()})"
             case 7:
                 self.duckdb_only()
-                return f"{d.among(['floor', 'ceil', 'round', 'sign'])}({part()})"
+                function = d.among(["floor", "ceil", "round", "sign"])
+                return f"CAST(sign({part()}) AS DOUBLE)" if function == "sign" else f"{function}({part()})"
             case 8 if self.wild:
                 # Numbers that are none, in ways that give them different bits.
                 self.duckdb_only()

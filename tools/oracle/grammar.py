@@ -4,6 +4,7 @@
 or numbered, all columns order.
 """
 
+import re
 from dataclasses import dataclass
 
 from aggregates import Aggregates
@@ -38,6 +39,8 @@ class Grammar(Expressions, Aggregates, Sources):
         # The name of a window that has a PARTITION BY only.
         self.partitioned = None
         self.sqlite = not self.wild
+        # The order in which the windows of a SELECT count rows, if there may be copies of some.
+        self.numbering, self.copies = None, True
         # Whether results that differ in their last digits would be compared with anything.
         self.inexact = False
 
@@ -231,10 +234,15 @@ class Grammar(Expressions, Aggregates, Sources):
     def windowed(self, types, scope, source, where):
         d = self.dice
         named, window_clause = None, ""
+        self.numbering, self.copies = None, True
+        if scope and d.one_in(3):
+            source, scope, where = self.without_copies(scope, source, where)
         which = d.below(8)
         if which == 6:
             named = self.alias("w")
-            window_clause = f" WINDOW {named} AS ({self.window(scope)})"
+            window = self.window(scope)
+            self.numbering = re.sub(r" (ROWS|RANGE|GROUPS) .*", "", window)
+            window_clause = f" WINDOW {named} AS ({window})"
         if which == 7:
             self.partitioned = self.alias("w")
             window_clause = f" WINDOW {self.partitioned} AS (PARTITION BY {self.counted(scope)})"
@@ -249,6 +257,15 @@ class Grammar(Expressions, Aggregates, Sources):
             self.duckdb_only()
             window_clause += f" QUALIFY {self.window_function('int', scope)} <= {d.between(1, 4)}"
         return self.listed("", items, source, f"{where}{window_clause}")
+
+    def without_copies(self, scope, source, where):
+        """The same rows, each once: whatever order of all columns counts them, there is only one."""
+        self.copies = False
+        if any(column.ty in DUCKDB_ONLY for column in scope):
+            self.duckdb_only()
+        alias = self.alias()
+        rows = self.listed("DISTINCT ", [column.sql for column in scope], source, where)
+        return f"({rows}) AS {alias}", [Column(f"{alias}.c{n}", column.ty) for n, column in enumerate(scope)], ""
 
     def scalar_subquery(self, scope, ty):
         """Of one row whatever the data: an aggregate, or the first of all that are ordered."""

@@ -23,6 +23,9 @@ use crate::reading::Reading;
 use crate::run::{Deadline, Opened, Run};
 use crate::tables::Tables;
 
+/// Callback of a run that waits for its turn: told why.
+type OnWait = dyn Fn(&Error) + Send + Sync;
+
 /// Place where queries are answered, with its settings. Cheap to clone; each query is a session of its own there.
 #[derive(Clone)]
 pub struct Session {
@@ -32,7 +35,7 @@ pub struct Session {
     memory_bytes: Option<usize>,
     timeout: Option<Duration>,
     wait: Duration,
-    on_wait: Option<Arc<dyn Fn(&Error) + Send + Sync>>,
+    on_wait: Option<Arc<OnWait>>,
     reading: Reading,
 }
 

@@ -5,10 +5,11 @@
 //! Filter: k >= 3 AND 3 < k       ==>     Filter: as_is(k >= 3) AND as_is(3 < k)
 //! ```
 //!
-//! It does not look into `as_is`. The constants may have been columns until filters were pushed past the projection that made
+//! It does not look into `as_is`. Filters above each other are one filter: the rule joins them before it chooses. The constants may have been columns until filters were pushed past the projection that made
 //! them, so this is done whenever the rule comes to a filter.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use caudal_functions::exact::as_is;
@@ -20,6 +21,10 @@ use datafusion::scalar::ScalarValue;
 /// The same filter, its comparisons hidden where the rule would choose between them wrongly.
 pub fn kept_apart(plan: LogicalPlan) -> LogicalPlan {
     let LogicalPlan::Filter(mut filter) = plan else { return plan };
+    while let LogicalPlan::Filter(below) = filter.input.as_ref() {
+        filter.predicate = below.predicate.clone().and(filter.predicate);
+        filter.input = Arc::clone(&below.input);
+    }
     let columns = misjudged_columns(&filter.predicate);
     if !columns.is_empty() {
         let conditions = split_conjunction_owned(filter.predicate.clone()).into_iter();

@@ -58,6 +58,7 @@ mod materialized;
 pub mod mistakes;
 pub mod names;
 mod nans;
+mod null_keys;
 mod nulls;
 mod only_row;
 mod optional_sides;

@@ -37,6 +37,7 @@ use crate::logical;
 use crate::materialized;
 use crate::names::{self, Outputs};
 use crate::nans::OneNan;
+use crate::null_keys;
 use crate::optional_sides;
 use crate::rewrite;
 use crate::signed::SignedDifferences;
@@ -202,6 +203,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     }
     let state = constant_filters::guarded(zeros::guarded(context.state()));
     let state = with_distinct_as_groups(state);
+    let state = null_keys::guarded(without_physical_pushdown(state));
     optional_sides::guarded(float_groups::guarded(dependencies::guarded(state)))
 }
 
@@ -211,6 +213,16 @@ fn with_distinct_as_groups(state: SessionState) -> SessionState {
         *rule = Arc::new(DistinctAsGroups::default());
     }
     SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
+}
+
+/// DataFusion's rule that pushes filters down once more, among operators. It looks columns up by name: of two that a join has it takes
+/// the wrong one, and filters the other side. Where filters belong is settled before, in the logical plan.
+fn without_physical_pushdown(state: SessionState) -> SessionState {
+    let rules = state.physical_optimizers().iter();
+    let rules: Vec<_> =
+        rules.filter(|rule| !rule.name().starts_with("FilterPushdown")).cloned().collect();
+    debug_assert!(rules.len() < state.physical_optimizers().len(), "it is a rule");
+    SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build()
 }
 
 /// DataFusion's rule that makes groups of distinct values.

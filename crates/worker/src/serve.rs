@@ -2,7 +2,7 @@
 //! nothing remembered; once the session is over it ends.
 
 use caudal_broker::Consumer;
-use caudal_core::{Coded, ShardId, limits};
+use caudal_core::{Coded, ShardId, codes, limits};
 use caudal_protocol::Failure;
 use caudal_runtime::Backoff;
 use caudal_store::SessionState;
@@ -112,7 +112,9 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
     }
     *failed_in_a_row += 1;
     let may_help = error.is_retryable() || error.is_refusal();
-    if may_help && *failed_in_a_row < limits::WORKER_RETRIES_MAX {
+    // Others may reach the store: that this one does not says nothing about the session.
+    let is_own = error.code() == codes::STORE_FAILED;
+    if is_own || (may_help && *failed_in_a_row < limits::WORKER_RETRIES_MAX) {
         warn!(%session, %error, "subscription failed, starting anew");
         return Next::Again;
     }
