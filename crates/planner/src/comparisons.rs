@@ -22,7 +22,7 @@ use datafusion::scalar::ScalarValue;
 pub fn kept_apart(plan: LogicalPlan) -> LogicalPlan {
     let LogicalPlan::Filter(mut filter) = plan else { return plan };
     while let LogicalPlan::Filter(below) = filter.input.as_ref() {
-        filter.predicate = below.predicate.clone().and(filter.predicate);
+        filter.predicate = both(filter.predicate, &below.predicate);
         filter.input = Arc::clone(&below.input);
     }
     let columns = misjudged_columns(&filter.predicate);
@@ -37,6 +37,17 @@ pub fn kept_apart(plan: LogicalPlan) -> LogicalPlan {
         filter.predicate = conjunction(conditions).unwrap_or(filter.predicate);
     }
     LogicalPlan::Filter(filter)
+}
+
+/// Conditions of both, each once.
+fn both(above: Expr, below: &Expr) -> Expr {
+    let mut conditions: Vec<&Expr> = split_conjunction(&above);
+    for condition in split_conjunction(below) {
+        if !conditions.contains(&condition) {
+            conditions.push(condition);
+        }
+    }
+    conjunction(conditions.into_iter().cloned()).unwrap_or(above)
 }
 
 /// Columns that are compared twice, one of the times in a way that the rule does not know.
