@@ -10,6 +10,7 @@ mod error;
 mod gather;
 pub mod progress;
 pub mod remote;
+mod resend;
 mod results;
 mod run;
 pub mod service;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind, with_backpressure};
-use caudal_core::{QueryId, SessionId, Source, TableId, limits};
+use caudal_core::{QueryId, SessionId, ShardId, Source, TableId, limits};
 use caudal_protocol::outline::Outline;
 use caudal_protocol::{Message, Queues, TableFragment};
 use caudal_runtime::failpoint::{self, knob};
@@ -54,6 +54,34 @@ impl Session {
         try_join_all(batons).await?;
         failpoint::hit("open.batons");
         Ok(())
+    }
+
+    /// Makes the queues that were lost. What shards had put into them is published again by their owners; the rest comes
+    /// from tables, which the client sends again.
+    pub async fn restore_queues(&self, threads: usize) -> Result<(), Error> {
+        self.make_queues(threads).await?;
+        let told = self.outline.shard_ids().map(async |shard| {
+            self.broker.send(&self.queues.shard(shard), Message::Republish).await
+        });
+        try_join_all(told).await.map(drop)
+    }
+
+    /// One of the queues that are not there, and the shards whose queues nobody consumes from.
+    pub async fn look_at_queues(&self) -> Result<QueuesSeen, Error> {
+        let all = self.queues.all(self.outline.shards, self.outline.queries.len());
+        let looks = all.iter().map(async |queue| match self.broker.has_consumer(queue).await {
+            Err(Error::NoQueue { .. }) => Ok(None),
+            looked => looked.map(Some),
+        });
+        let looked: Vec<Option<bool>> = try_join_all(looks).await?;
+        let missing = all.iter().zip(&looked).find(|(_, looked)| looked.is_none());
+        // The first is that of the fragments.
+        let shards = self.outline.shard_ids().zip(&looked[1..]);
+        let deserted = shards.filter(|(_, looked)| **looked == Some(false)).map(|(id, _)| id);
+        Ok(QueuesSeen {
+            missing: missing.map(|(queue, _)| queue.clone()),
+            deserted: deserted.collect(),
+        })
     }
 
     /// Takes a fragment of a table; returns when it is safe.
@@ -114,15 +142,27 @@ impl Session {
     fn all_queues(&self, threads: usize) -> Vec<(String, QueueKind)> {
         let fragments = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * threads;
         let fragments = knob("map_queue_fragments_max", fragments);
-        let messages_max = knob("shard_queue_messages_max", limits::SHARD_QUEUE_MESSAGES_MAX);
+        let share = limits::SESSION_QUEUE_MESSAGES_MAX / self.outline.shards.max(1);
+        let (least, most) = (limits::SHARD_QUEUE_MESSAGES_MIN, limits::SHARD_QUEUE_MESSAGES_MAX);
+        let messages_max = knob("shard_queue_messages_max", share.clamp(least, most));
         let shard = QueueKind::Shard { messages_max };
-        let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
+        let quota = knob("result_quota_bytes", limits::RESULT_QUOTA_BYTES);
+        let bytes_max = quota / self.outline.queries.len().max(1);
+        let bytes_max =
+            bytes_max.max(knob("result_queue_bytes_min", limits::RESULT_QUEUE_BYTES_MIN));
+        let result = QueueKind::Result { bytes_max };
         let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
         queues.extend(self.outline.shard_ids().map(|id| (self.queues.shard(id), shard)));
         let queries = (0..self.outline.queries.len()).map(QueryId::from);
         queues.extend(queries.map(|query| (self.queues.result(query), result)));
         queues
     }
+}
+
+/// What a look at the queues of a session has found.
+pub struct QueuesSeen {
+    pub missing: Option<String>,
+    pub deserted: Vec<ShardId>,
 }
 
 /// Counts a fragment that waits, for as long as it does, however the wait ends.

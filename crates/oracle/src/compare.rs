@@ -63,6 +63,24 @@ fn rows(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
     rows
 }
 
+fn are_equal(ours: &[Cell], theirs: &[Cell]) -> bool {
+    ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))
+}
+
+/// Whether these rows are some of the others, each as often at most: what has come of an answer that never became whole.
+pub fn is_part(ours: &[RecordBatch], theirs: &[RecordBatch]) -> Result<usize, String> {
+    let (ours, mut left) = (rows(ours), rows(theirs));
+    for (at, row) in ours.iter().enumerate() {
+        match left.iter().position(|other| are_equal(row, other)) {
+            Some(found) => drop(left.swap_remove(found)),
+            None => {
+                return Err(format!("row {at}: {row:?}, which DataFusion does not have so often"));
+            }
+        }
+    }
+    Ok(ours.len())
+}
+
 /// Equal as multisets of rows, or row by row.
 pub fn compare(
     ours: &[RecordBatch],
@@ -95,9 +113,32 @@ pub fn compare(
         theirs.sort_by(key);
     }
     for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-        if !(ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))) {
+        if !are_equal(ours, theirs) {
             return Err(format!("row {at}: {ours:?} where DataFusion has {theirs:?}"));
         }
     }
     Ok(ours.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Float64Array, Int64Array};
+
+    use super::*;
+
+    fn batch(rows: &[(i64, f64)]) -> RecordBatch {
+        let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0)));
+        let sums: ArrayRef = Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.1)));
+        RecordBatch::try_from_iter([("k", keys), ("s", sums)]).unwrap()
+    }
+
+    #[test]
+    fn a_part_has_each_row_as_often_at_most() {
+        let whole = [batch(&[(1, 0.5), (2, 0.1 + 0.2)]), batch(&[(1, 0.5)])];
+        assert_eq!(is_part(&[], &whole), Ok(0));
+        assert_eq!(is_part(&[batch(&[(2, 0.3), (1, 0.5), (1, 0.5)])], &whole), Ok(3));
+        assert!(is_part(&[batch(&[(2, 0.3), (2, 0.3)])], &whole).is_err());
+        assert!(is_part(&[batch(&[(1, 0.6)])], &whole).is_err());
+        assert!(is_part(&[batch(&[(3, 0.5)])], &[]).is_err());
+    }
 }

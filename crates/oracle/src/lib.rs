@@ -5,4 +5,4 @@ pub mod lookalikes;
 pub mod random_sql;
 pub mod tpch;
 
-pub use compare::compare;
+pub use compare::{compare, is_part};

@@ -162,8 +162,10 @@ mod command {
             summary.simulated_hours_a_minute(),
             summary.seeds_a_second()
         );
-        for (code, count) in &summary.coded {
-            println!("{count:>10} sessions ended with {code}");
+        let excused: u64 = summary.excused.values().sum();
+        println!("{excused} sessions ended without an answer, and may:");
+        for ((code, why), count) in &summary.excused {
+            println!("{count:>10} {code} {why}");
         }
         for (fault, seeds) in &summary.enabled {
             let count = summary.counts.get(fault).copied().unwrap_or_default();

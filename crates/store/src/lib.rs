@@ -10,6 +10,7 @@
 //!   [`Committed`].
 
 mod address;
+mod allowance;
 mod directory;
 mod error;
 mod journal;
@@ -26,6 +27,7 @@ pub mod slots;
 mod store;
 
 pub use address::open;
+pub use allowance::Allowance;
 pub use directory::Directory;
 pub use error::Error;
 pub use journal::{Journal, Size};

@@ -19,7 +19,7 @@ pub struct Record {
     pub messages: Vec<Bytes>,
     /// In a snapshot: everything that was taken before.
     pub state: ShardState,
-    /// Rows answered before their stage was complete.
+    /// Rows answered before their stage was complete: where they are.
     pub early: Vec<EarlyAnswer>,
     /// In a snapshot: stages whose output is committed and whose inputs are not kept any more.
     pub done: Vec<StageId>,
@@ -27,11 +27,15 @@ pub struct Record {
     pub takeover: Option<Takeover>,
 }
 
-#[derive(Clone, Debug)]
+/// A fragment of an answer that a stage has given before it was complete. Its rows are an object of their own: many
+/// records refer to them, and none repeats them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlyAnswer {
     pub stage: StageId,
     pub number: u32,
-    pub batches: Vec<RecordBatch>,
+    /// Under which they were written.
+    pub attempt: u64,
+    pub rows_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +59,7 @@ struct Header {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartHeader>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    early: Vec<EarlyHeader>,
+    early: Vec<EarlyAnswer>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     done: Vec<StageId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,13 +79,6 @@ struct PartHeader {
     part: Part,
     end: Option<u32>,
     sections: Vec<SectionHeader>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct EarlyHeader {
-    stage: StageId,
-    number: u32,
-    rows_bytes: u64,
 }
 
 impl Record {
@@ -109,17 +106,12 @@ impl Record {
             }
             parts.push(PartHeader { id: *id, part: *part, end: *end, sections: headers });
         }
-        let mut early = vec![];
-        for EarlyAnswer { stage, number, batches } in &self.early {
-            let rows_bytes = body(batches)?;
-            early.push(EarlyHeader { stage: *stage, number: *number, rows_bytes });
-        }
         let header = Header {
             messages: self.messages.iter().map(|message| message.len() as u64).collect(),
             seen: self.state.seen.clone(),
             content,
             parts,
-            early,
+            early: self.early.clone(),
             done: self.done.clone(),
             takeover: self.takeover,
         };
@@ -142,12 +134,9 @@ impl Record {
         for PartHeader { id, part, end, sections: headers } in header.parts {
             pending.push(FragmentPart { id, part, end, sections: sections(headers)? });
         }
-        let mut early = vec![];
-        for EarlyHeader { stage, number, rows_bytes } in header.early {
-            early.push(EarlyAnswer { stage, number, batches: rows(rows_bytes)? });
-        }
         let state = ShardState { seen: header.seen, pending, gathered };
-        Ok(Self { messages, state, early, done: header.done, takeover: header.takeover })
+        let Header { early, done, takeover, .. } = header;
+        Ok(Self { messages, state, early, done, takeover })
     }
 }
 
@@ -186,7 +175,8 @@ mod tests {
             early: vec![EarlyAnswer {
                 stage: StageId(5),
                 number: 2,
-                batches: section(&[8]).batches,
+                attempt: u64::MAX,
+                rows_bytes: 8,
             }],
             done: vec![StageId(4)],
             takeover: Some(Takeover { with_work: true, committed: 1 }),

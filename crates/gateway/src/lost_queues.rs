@@ -1,0 +1,156 @@
+//! Queues that the broker has lost, as a RabbitMQ does that is killed right after it has made them, are made again.
+//!
+//! What was in them is lost as well, and nobody has a list of it. But it all came from somewhere, with identities by which
+//! whoever has seen it drops it: outputs of shards are committed, and their owners publish them again; all else was made of
+//! tables, which the client sends again, from the first fragment to the end. So nothing has to be known but that something
+//! was lost, and that is written down before the first queue is there again: whichever gateway has the client from then on
+//! asks for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use caudal_core::{Failure, ShardId, limits};
+use caudal_protocol::manifest::Tombstone;
+use caudal_runtime::time::{self, Instant, sleep, timeout, wall_ms};
+use tracing::{info, warn};
+
+use crate::gateway::over;
+use crate::open_sessions::OpenSession;
+use crate::{Error, Gateway};
+
+/// Sees to the queues of a session, for the gateway that has its client.
+pub struct QueueKeeper {
+    gateway: Arc<Gateway>,
+    open: Arc<OpenSession>,
+    /// Whether the client can send its tables again.
+    can_resend: bool,
+    /// How often queues were lost, as far as is known.
+    losses: u32,
+    /// Of these losses, those after which all is as it was, but for what the client has to send.
+    restored: u32,
+    looked: Option<Instant>,
+    /// The missing queues that others had met at the last look.
+    met: u64,
+    /// The shards that nobody served, at the last look and at the one before.
+    deserted: [Vec<ShardId>; 2],
+}
+
+impl QueueKeeper {
+    /// For a client that has just attached. One that does for the first time has its queues from `open`.
+    pub async fn new(
+        gateway: Arc<Gateway>,
+        open: Arc<OpenSession>,
+        can_resend: bool,
+        is_first: bool,
+    ) -> Result<Self, Error> {
+        let losses = gateway.records_of(&open.manifest.session).resends().await?;
+        let looked = is_first.then(time::now);
+        let (met, deserted) = (0, Default::default());
+        // Whoever had the client before may have died before it had restored what was lost.
+        Ok(Self { gateway, open, can_resend, losses, restored: 0, looked, met, deserted })
+    }
+
+    /// How often the client has to have sent its tables again.
+    pub fn resend(&self) -> u32 {
+        self.restored
+    }
+
+    /// What the session waits for, in words.
+    pub fn waiting_for(&self) -> Option<String> {
+        let [now, before] = &self.deserted;
+        let shards = now.iter().filter(|shard| before.contains(shard));
+        let shards: Vec<_> = shards.map(|shard| shard.0.to_string()).collect();
+        (!shards.is_empty()).then(|| format!("no worker serves shard {}", shards.join(", ")))
+    }
+
+    /// Looks, every now and then or when somebody has missed a queue, and does what is to be done.
+    pub async fn look(&mut self) -> Result<(), Error> {
+        if self.gateway.broker.outage().is_some() {
+            return Ok(());
+        }
+        let is_due = |looked| time::since(looked) >= Duration::from_millis(limits::QUEUES_LOOK_MS);
+        let met = self.open.queues_missed.get();
+        if met > self.met || self.looked.is_none_or(is_due) {
+            self.look_at_queues(met).await?;
+        }
+        if self.restored < self.losses {
+            self.restore().await?;
+        }
+        Ok(())
+    }
+
+    /// A broker that does not answer in time is looked at again.
+    async fn look_at_queues(&mut self, met: u64) -> Result<(), Error> {
+        let most = Duration::from_millis(limits::LEASE_RENEW_MS);
+        let Ok(Ok(seen)) = timeout(most, self.open.session.look_at_queues()).await else {
+            return Ok(());
+        };
+        let records = self.gateway.records_of(&self.open.manifest.session);
+        // The end of a session is the end of its queues.
+        if let Some(tombstone) = records.tombstone().await? {
+            return Err(over(tombstone));
+        }
+        if let Some(queue) = seen.missing {
+            warn!(session = %self.open.manifest.session, queue, losses = self.losses, "queue lost");
+            if !self.can_resend || self.losses >= limits::RESENDS_MAX {
+                let why = Failure::of(&Error::LostQueue { queue });
+                let tombstone = Tombstone::of(&self.open.manifest, Some(why), wall_ms());
+                return Err(over(self.gateway.end_session(tombstone).await?));
+            }
+            records.create_resend(self.losses).await?;
+        }
+        // After the look: another gateway may have made the queue that was missing, and had written it down before.
+        self.losses = records.resends().await?;
+        self.deserted.rotate_right(1);
+        self.deserted[0] = seen.deserted;
+        (self.looked, self.met) = (Some(time::now()), met);
+        Ok(())
+    }
+
+    async fn restore(&mut self) -> Result<(), Error> {
+        let session = &self.open.manifest.session;
+        let most = Duration::from_millis(2 * limits::LEASE_RENEW_MS);
+        let restoring = self.open.session.restore_queues(limits::CLUSTER_MAP_THREADS);
+        match timeout(most, restoring).await {
+            Ok(Ok(())) => {
+                info!(%session, losses = self.losses, "queues are made again");
+                self.restored = self.losses;
+            }
+            Ok(Err(error)) => warn!(%session, %error, "cannot make queues again, trying later"),
+            Err(_) => warn!(%session, "cannot make queues again in time, trying later"),
+        }
+        // The session may have been closed meanwhile.
+        self.gateway.check_still_open(&self.gateway.records_of(session)).await
+    }
+}
+
+impl Gateway {
+    /// Does something with a queue of a session. One that is missing is waited for, as long as somebody may make it again.
+    pub(crate) async fn with_queue<T, A>(
+        &self,
+        open: &OpenSession,
+        attempt: impl Fn() -> A,
+    ) -> Result<T, Error>
+    where
+        A: Future<Output = Result<T, caudal_broker::Error>>,
+    {
+        let most = Duration::from_millis(2 * limits::QUEUES_LOOK_MS);
+        let started = time::now();
+        loop {
+            let queue = match attempt().await {
+                Err(caudal_broker::Error::NoQueue { queue }) => queue,
+                done => return Ok(done?),
+            };
+            let error = self.queue_is_gone(open, queue).await;
+            if !matches!(error, Error::QueueMissing { .. }) || time::since(started) >= most {
+                return Err(error);
+            }
+            open.queues_missed.raise();
+            tokio::select! {
+                biased;
+                leaving = self.left() => return Err(leaving),
+                () = sleep(Duration::from_millis(limits::RESUBSCRIBE_MS)) => {}
+            }
+        }
+    }
+}
