@@ -46,7 +46,7 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
         match &worker.durable {
             Some(durable) if delivery.redelivered => {
                 let id = id_of(fragment);
-                info!(session = %worker.queues.session, fragment = %id, "redelivered");
+                info!(session = %worker.queues.session, fragment = %id, "fragment delivered again");
                 let _all = worker.alone.write().await;
                 let marker = mark_retry(durable, id).await?;
                 let mapped = tokio::select! {

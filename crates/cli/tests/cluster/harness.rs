@@ -120,7 +120,7 @@ impl Cluster {
         name
     }
 
-    fn node_arguments(&self, role: &str, name: &str, more: &[&str]) -> Vec<String> {
+    pub fn node_arguments(&self, role: &str, name: &str, more: &[&str]) -> Vec<String> {
         let store = self.path("store");
         let common = [role, "--name", name, "--broker", &self.broker_url, "--store"];
         let mut arguments: Vec<String> = common.into_iter().map(String::from).collect();
