@@ -4,7 +4,7 @@ use caudal_broker::rabbitmq::private::PrivateRabbit;
 use caudal_monitor::Process;
 use rustix::process::Signal;
 
-use crate::harness::{Client, Cluster, Data, block_on, wait_until};
+use crate::harness::{Client, Cluster, Data, block_on, is_of_a_session, wait_until};
 use crate::kills::upload_has_begun;
 use crate::watched::Watched;
 
@@ -78,9 +78,8 @@ fn a_broker_that_is_killed_and_restarted() {
         (client, ())
     });
     data.compare(&cluster.path("out"));
-    let is_ours = |queue: &(String, u64)| queue.0.starts_with("caudal.");
     let queues = || block_on(rabbit.queues()).unwrap();
-    wait_until("queues are removed", || !queues().iter().any(is_ours));
+    wait_until("queues are removed", || !queues().iter().any(|(name, _)| is_of_a_session(name)));
 }
 
 fn rabbit(cluster: &Watched) -> Option<Process> {
