@@ -90,7 +90,8 @@ impl<'a> Apart<'a> {
         child.env(RABBIT_FOLDER, self.path("rabbit")).stdin(Stdio::piped());
         let mut child = child.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let url = lines.find_map(|line| line.strip_prefix("rabbit at ").map(String::from));
+        // Where tests run one after the other, its name comes before it on the line.
+        let url = lines.find_map(|line| Some(line.split_once("rabbit at ")?.1.to_string()));
         let url = url.expect("RabbitMQ runs");
         let (login, _) = url.rsplit_once('@').unwrap();
         self.broker_url = format!("{login}@{}:{RABBIT_PORT}", self.machines.address("rabbit"));
@@ -160,7 +161,7 @@ impl<'a> Apart<'a> {
             began.elapsed(),
             cut.elapsed()
         );
-        self.has_noticed(host, &self.log(host)[said_before..]);
+        self.has_noticed(host, said_before);
         self.machines.reconnect_between(host, from);
         self.is_of_use(host, from, data);
     }
@@ -179,15 +180,18 @@ impl<'a> Apart<'a> {
         GATEWAYS.into_iter().find(|name| is_served && fields.last() == Some(name))
     }
 
-    /// The fault was there.
-    fn has_noticed(&self, host: &str, said: &str) {
+    /// The fault was there: still cut off, the host says so, though perhaps not before the answer is there by another way.
+    fn has_noticed(&self, host: &str, said_before: usize) {
         let tells = match host {
             // Of the gateway that its session was at it cannot have had the answer.
             "client" => return,
             "worker-1" => ["no connection to the broker", "starting anew"],
             _ => ["cannot renew the lease", "janitor failed"],
         };
-        assert!(tells.iter().any(|told| said.contains(told)), "{host} has not noticed:\n{said}");
+        wait_until(&format!("{host} notices that it is cut off"), || {
+            let log = self.log(host);
+            tells.iter().any(|told| log[said_before..].contains(told))
+        });
     }
 
     /// Once it is reconnected.

@@ -90,7 +90,7 @@ impl Attacker {
     }
 
     pub async fn attach(&self, session: &SessionId) -> Result<Exchange, Status> {
-        self.exchange(&StreamCommand::Attach { session: session.clone() }).await
+        self.exchange(&StreamCommand::Attach { session: session.clone(), resends: false }).await
     }
 
     pub async fn result(&self, session: &SessionId) -> Result<Exchange, Status> {
