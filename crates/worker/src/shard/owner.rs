@@ -113,6 +113,8 @@ impl Owner {
             journal.append(record.encode()?).await?;
         }
         self.journal = Some(journal);
+        // Others may have owned the shard meanwhile, been asked to publish again what was lost, and died of it.
+        self.worker.forget_failures();
         self.publish_again(outputs);
         self.end_failed_stages();
         Ok(())
