@@ -6,12 +6,14 @@
 //! was lost, and that is written down before the first queue is there again: whichever gateway has the client from then on
 //! asks for it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use caudal_core::{Failure, ShardId, limits};
 use caudal_protocol::manifest::Tombstone;
 use caudal_runtime::time::{self, Instant, sleep, timeout, wall_ms};
+use futures::stream::{self, StreamExt};
 use tracing::{info, warn};
 
 use crate::gateway::over;
@@ -28,6 +30,10 @@ pub struct QueueKeeper {
     losses: u32,
     /// Of these losses, those after which all is as it was, but for what the client has to send.
     restored: u32,
+    /// Queues that are lost, as is written down, and not made again yet.
+    lost: Vec<String>,
+    /// Shards that have yet to be asked, after the last of these losses, to publish again.
+    unasked: BTreeSet<ShardId>,
     looked: Option<Instant>,
     /// The missing queues that others had met at the last look.
     met: u64,
@@ -45,9 +51,20 @@ impl QueueKeeper {
     ) -> Result<Self, Error> {
         let losses = gateway.records_of(&open.manifest.session).resends().await?;
         let looked = is_first.then(time::now);
-        let (met, deserted) = (0, Default::default());
         // Whoever had the client before may have died before it had restored what was lost.
-        Ok(Self { gateway, open, can_resend, losses, restored: 0, looked, met, deserted })
+        let unasked = open.session.outline.shard_ids().collect();
+        Ok(Self {
+            gateway,
+            open,
+            can_resend,
+            losses,
+            restored: 0,
+            lost: vec![],
+            unasked,
+            looked,
+            met: 0,
+            deserted: Default::default(),
+        })
     }
 
     /// How often the client has to have sent its tables again.
@@ -90,17 +107,23 @@ impl QueueKeeper {
         if let Some(tombstone) = records.tombstone().await? {
             return Err(over(tombstone));
         }
-        if let Some(queue) = seen.missing {
+        // One that this gateway knows to be lost and has not come to make again is no further loss: nobody has been asked to
+        // send again for it.
+        if let Some(queue) = seen.missing.iter().find(|queue| !self.lost.contains(queue)) {
             warn!(session = %self.open.manifest.session, queue, losses = self.losses, "queue lost");
             if !self.can_resend || self.losses >= limits::RESENDS_MAX {
-                let why = Failure::of(&Error::LostQueue { queue });
+                let why = Failure::of(&Error::LostQueue { queue: queue.clone() });
                 let tombstone = Tombstone::of(&self.open.manifest, Some(why), wall_ms());
                 return Err(over(self.gateway.end_session(tombstone).await?));
             }
             records.create_resend(self.losses).await?;
         }
         // After the look: another gateway may have made the queue that was missing, and had written it down before.
-        self.losses = records.resends().await?;
+        let losses = records.resends().await?;
+        if losses > self.losses {
+            self.unasked = self.open.session.outline.shard_ids().collect();
+        }
+        (self.losses, self.lost) = (losses, seen.missing);
         self.deserted.rotate_right(1);
         self.deserted[0] = seen.deserted;
         (self.looked, self.met) = (Some(time::now()), met);
@@ -108,10 +131,10 @@ impl QueueKeeper {
     }
 
     async fn restore(&mut self) -> Result<(), Error> {
-        let session = &self.open.manifest.session;
         let most = Duration::from_millis(2 * limits::LEASE_RENEW_MS);
-        let restoring = self.open.session.restore_queues(limits::CLUSTER_MAP_THREADS);
-        match timeout(most, restoring).await {
+        let restored = timeout(most, self.make_and_ask()).await;
+        let session = &self.open.manifest.session;
+        match restored {
             Ok(Ok(())) => {
                 info!(%session, losses = self.losses, "queues are made again");
                 self.restored = self.losses;
@@ -121,6 +144,24 @@ impl QueueKeeper {
         }
         // The session may have been closed meanwhile.
         self.gateway.check_still_open(&self.gateway.records_of(session)).await
+    }
+
+    /// What has been done of it is not done once more where there is no time for all: every shard that is asked publishes
+    /// everything again, and the queues that are waited for are filled by that.
+    async fn make_and_ask(&mut self) -> Result<(), caudal_broker::Error> {
+        let open = Arc::clone(&self.open);
+        open.session.make_lost_queues(&self.lost, limits::CLUSTER_MAP_THREADS).await?;
+        self.lost.clear();
+        let ask = |shard| {
+            let session = &open.session;
+            async move { session.ask_to_republish(shard).await.map(|()| shard) }
+        };
+        let mut asked =
+            stream::iter(self.unasked.clone()).map(ask).buffer_unordered(limits::SHARDS_MAX);
+        while let Some(shard) = asked.next().await {
+            self.unasked.remove(&shard?);
+        }
+        Ok(())
     }
 }
 

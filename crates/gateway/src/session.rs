@@ -43,9 +43,7 @@ impl Session {
     /// Doing it again is harmless: a queue that is there stays, and a second baton is a repetition of
     /// the first.
     pub async fn make_queues(&self, threads: usize) -> Result<(), Error> {
-        let queues = self.all_queues(threads);
-        let declared = queues.iter().map(|(queue, kind)| self.broker.declare(queue, *kind));
-        try_join_all(declared).await?;
+        self.declare(&self.all_queues(threads)).await?;
         failpoint::hit("open.queues");
         let batons = self
             .outline
@@ -56,17 +54,27 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the queues that were lost. What shards had put into them is published again by their owners; the rest comes
-    /// from tables, which the client sends again.
-    pub async fn restore_queues(&self, threads: usize) -> Result<(), Error> {
-        self.make_queues(threads).await?;
-        let told = self.outline.shard_ids().map(async |shard| {
-            self.broker.send(&self.queues.shard(shard), Message::Republish).await
-        });
-        try_join_all(told).await.map(drop)
+    /// Makes queues again that were lost, and no others: one that nobody has missed yet would be there again, and what was in
+    /// it would not.
+    pub async fn make_lost_queues(&self, lost: &[String], threads: usize) -> Result<(), Error> {
+        let mut queues = self.all_queues(threads);
+        queues.retain(|(queue, _)| lost.contains(queue));
+        self.declare(&queues).await
     }
 
-    /// One of the queues that are not there, and the shards whose queues nobody consumes from.
+    /// Has the owner of a shard publish again what the shard has put out, whoever that is: its baton may be lost, too.
+    pub async fn ask_to_republish(&self, shard: ShardId) -> Result<(), Error> {
+        let queue = self.queues.shard(shard);
+        self.broker.send(&queue, Message::Baton).await?;
+        self.broker.send(&queue, Message::Republish).await
+    }
+
+    async fn declare(&self, queues: &[(String, QueueKind)]) -> Result<(), Error> {
+        let declared = queues.iter().map(|(queue, kind)| self.broker.declare(queue, *kind));
+        try_join_all(declared).await.map(drop)
+    }
+
+    /// The queues that are not there, and the shards whose queues nobody consumes from.
     pub async fn look_at_queues(&self) -> Result<QueuesSeen, Error> {
         let all = self.queues.all(self.outline.shards, self.outline.queries.len());
         let looks = all.iter().map(async |queue| match self.broker.has_consumer(queue).await {
@@ -74,12 +82,12 @@ impl Session {
             looked => looked.map(Some),
         });
         let looked: Vec<Option<bool>> = try_join_all(looks).await?;
-        let missing = all.iter().zip(&looked).find(|(_, looked)| looked.is_none());
+        let missing = all.iter().zip(&looked).filter(|(_, looked)| looked.is_none());
         // The first is that of the fragments.
         let shards = self.outline.shard_ids().zip(&looked[1..]);
         let deserted = shards.filter(|(_, looked)| **looked == Some(false)).map(|(id, _)| id);
         Ok(QueuesSeen {
-            missing: missing.map(|(queue, _)| queue.clone()),
+            missing: missing.map(|(queue, _)| queue.clone()).collect(),
             deserted: deserted.collect(),
         })
     }
@@ -161,7 +169,7 @@ impl Session {
 
 /// What a look at the queues of a session has found.
 pub struct QueuesSeen {
-    pub missing: Option<String>,
+    pub missing: Vec<String>,
     pub deserted: Vec<ShardId>,
 }
 
