@@ -50,7 +50,7 @@ impl Gateway {
         let tenant = self.settings.tenant(owner);
         let share = tenant.map(|tenant| self.quotas.results.take(tenant)).transpose()?;
         let consumer = Some(self.with_queue(&open, || open.session.result(query)).await?);
-        let failure = self.records_of(session).failure(query).await?;
+        let failure = self.in_time(session, self.records_of(session).failure(query)).await?;
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
         Ok(ResultStream {
             gateway,
@@ -177,8 +177,9 @@ impl ResultStream {
         match self.gateway.with_queue(&open, || open.session.result(query)).await {
             Ok(consumer) => {
                 // The queue that is gone may have held it, and what is published again does not say it.
-                self.failure =
-                    self.gateway.records_of(&open.manifest.session).failure(query).await?;
+                let session = &open.manifest.session;
+                let records = self.gateway.records_of(session);
+                self.failure = self.gateway.in_time(session, records.failure(query)).await?;
                 self.consumer = Some(consumer);
             }
             Err(Error::Broker(error)) => self.lose(error)?,
