@@ -46,7 +46,11 @@ impl Gateway {
                 written => written?,
             },
         };
-        self.make_queues(&open).await?;
+        // Whose client has attached once has had its queues: one that is missing now is missed, with what was in it, by whoever has
+        // the client, unless somebody who comes late to this makes it again.
+        if self.in_time(&session, records.latest_lease()).await?.is_none() {
+            self.make_queues(&open).await?;
+        }
         hit("open.announced");
         self.in_time(&session, self.check_still_open(&records)).await?;
         Ok(reply(&open))
