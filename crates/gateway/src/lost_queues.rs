@@ -195,3 +195,49 @@ impl Gateway {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use caudal_broker::{Broker, MemoryBroker};
+    use caudal_core::QueryId;
+    use caudal_protocol::Queues;
+    use caudal_protocol::calls::OpenRequest;
+    use caudal_protocol::manifest::QuerySpec;
+
+    use super::*;
+    use crate::{Owner, Settings};
+
+    #[tokio::test]
+    async fn a_queue_that_nobody_has_missed_yet_is_not_made_with_the_others() {
+        let broker = Arc::new(MemoryBroker::default());
+        let store = caudal_store::open("memory:").unwrap();
+        let settings = Settings::new("one", "127.0.0.1:0".parse().unwrap());
+        let gateway = Arc::new(Gateway::new(settings, Arc::new(Arc::clone(&broker)), store));
+        let query = QuerySpec { name: "q".into(), sql: "SELECT 1".into(), params: vec![] };
+        let (nonce, owner) = ("0".repeat(32), Owner::of_token(""));
+        let request = OpenRequest { nonce, tables: vec![], queries: vec![query], shards: None };
+        let session = gateway.open(&owner, request).await.unwrap().session;
+        let open = gateway.find(&owner, &session).await.unwrap();
+        let keeper = async |has_looked: bool| {
+            let (gateway, open) = (Arc::clone(&gateway), Arc::clone(&open));
+            QueueKeeper::new(gateway, open, true, has_looked).await.unwrap()
+        };
+        let queues = Queues { session };
+        let (map, result) = (queues.map(), queues.result(QueryId(0)));
+        let is_there = |queue: &String| broker.queue_names().contains(queue);
+
+        let mut first = keeper(false).await;
+        broker.delete(&map).await.unwrap();
+        first.look().await.unwrap();
+        assert_eq!((first.resend(), is_there(&map)), (1, true));
+
+        // Its client comes back, and has done what was asked for that loss, when there is another.
+        let mut second = keeper(true).await;
+        broker.delete(&result).await.unwrap();
+        second.look().await.unwrap();
+        assert_eq!((second.resend(), is_there(&result)), (1, false));
+        second.looked = None;
+        second.look().await.unwrap();
+        assert_eq!((second.resend(), is_there(&result)), (2, true));
+    }
+}
