@@ -138,7 +138,7 @@ pub trait Listener: Send {
 pub enum SessionEvent {
     Opened(SessionId),
     Closed(SessionId),
-    /// Why its answer takes long.
+    /// Long computation of a worker that keeps the answer waiting.
     Working(LongWork),
 }
 

@@ -33,7 +33,7 @@ pub struct Answer {
 pub struct Rejects {
     /// The table's name.
     pub table: String,
-    /// How many there were so far.
+    /// Number of them so far.
     pub count: usize,
     /// The first of them. A [`Run`] tells of all.
     pub first: Vec<Reject>,
@@ -69,17 +69,17 @@ impl Answer {
         self.try_collect().await
     }
 
-    /// What was left out of the tables so far, table by table; nothing of those that lost nothing.
+    /// Rows that were left out so far, table by table; tables that lost nothing are not listed.
     pub fn rejects(&self) -> impl Iterator<Item = &Rejects> {
         self.rejects.iter().filter(|rejects| rejects.count > 0)
     }
 
-    /// How far it is.
+    /// Progress of the run.
     pub fn progress(&self) -> Progress {
         self.run.progress()
     }
 
-    /// What the session waits for, in words; nothing, while it goes on.
+    /// Description of what the session waits for; empty, while it goes on.
     pub fn waiting_for(&self) -> &[String] {
         &self.waiting_for
     }

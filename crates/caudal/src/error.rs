@@ -1,13 +1,11 @@
-//! Why there is no answer.
+//! Reasons why there is no answer.
 
 use caudal_client::remote;
 use caudal_core::error::Kind;
 use caudal_core::{Code, Coded, Failure, codes};
 use datafusion::error::DataFusionError;
 
-use crate::local;
-
-/// Why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
+/// Reason why there is no answer: what happened, with a stable code ([`Coded::code`]) and what to do about it
 /// ([`Coded::hint`]).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,7 +18,7 @@ pub enum Error {
     Failed {
         /// The query's name.
         query: String,
-        /// What happened to it.
+        /// The failure, with its code.
         failure: Failure,
     },
     /// The tables or queries together are no session.
@@ -29,7 +27,7 @@ pub enum Error {
     /// A table's files cannot be read, or are not what they should be.
     #[error(transparent)]
     Csv(#[from] caudal_csv::Error),
-    /// A suite is not one, or has no such query or parameter.
+    /// A suite is not one, or has no such query or parameter; or a parameter has two values.
     #[error(transparent)]
     Suite(#[from] caudal_suite::Error),
     /// No file has a name that matches.
@@ -37,7 +35,7 @@ pub enum Error {
     NoFiles {
         /// The table's name.
         table: String,
-        /// Where it was to be found.
+        /// Pattern that no file matches.
         pattern: String,
     },
     /// The cluster cannot be reached, or does not do what it was asked.
@@ -54,7 +52,7 @@ pub enum Error {
     Oracle {
         /// The query's name.
         query: String,
-        /// What it says.
+        /// DataFusion's error.
         source: DataFusionError,
     },
     /// The engine in this process could not be started.
@@ -116,6 +114,8 @@ impl Coded for Error {
     fn excerpt(&self) -> Option<String> {
         match self {
             Error::Refused(refusals) => refusals.first()?.excerpt.clone(),
+            Error::Failed { failure, .. } => failure.excerpt.clone(),
+            Error::Plan(error) => error.excerpt(),
             Error::Cluster(error) => error.excerpt(),
             _ => None,
         }
@@ -153,15 +153,6 @@ impl From<caudal_client::Error> for Error {
             caudal_client::Error::Csv(error) => error.into(),
             caudal_client::Error::Remote(error) => error.into(),
             other => Error::Session(other),
-        }
-    }
-}
-
-impl From<local::Error> for Error {
-    fn from(error: local::Error) -> Self {
-        match error {
-            local::Error::Engine(error) => Error::Engine(error),
-            local::Error::Client(error) => error.into(),
         }
     }
 }

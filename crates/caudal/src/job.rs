@@ -1,4 +1,4 @@
-//! What to run: tables on files, and queries.
+//! Jobs to run: tables on files, and queries.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ use crate::tables;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Job {
-    /// What the queries can name.
+    /// Tables that the queries can name.
     pub tables: Vec<Table>,
     /// In the order in which [`QueryId`](crate::QueryId)s count them.
     pub queries: Vec<Query>,
@@ -70,7 +70,7 @@ impl Job {
         self
     }
 
-    /// Adds a value for `$name`.
+    /// Adds a value for `$name`. A job in which one has two is neither planned nor run.
     pub fn param(mut self, name: impl Into<String>, value: impl Into<ParamValue>) -> Self {
         self.params.push((name.into(), value.into()));
         self
@@ -84,6 +84,7 @@ impl Job {
 
     /// Divides it into stages over so many shards, without running it. Fails if not one query can be answered.
     pub async fn plan(&self, shards: usize) -> Result<Plan, Error> {
+        self.check_params()?;
         let spec = SessionSpec { queries: self.specs(), shards, ..self.names() };
         let planning = async move { caudal_planner::plan(&spec).await };
         let planned = task::compute_async(limits::PLANNING_STACK_BYTES, planning).await;
@@ -91,7 +92,17 @@ impl Job {
         Ok(Plan { stages: planned.map_err(died)??.into() })
     }
 
-    /// What the names in a query may mean.
+    /// Fails if a parameter has two values.
+    pub(crate) fn check_params(&self) -> Result<(), Error> {
+        for (at, (name, _)) in self.params.iter().enumerate() {
+            if self.params[..at].iter().any(|(known, _)| known == name) {
+                return Err(caudal_suite::Error::ParamTwice { name: name.clone() }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that a query can use, as the planner takes them.
     pub(crate) fn names(&self) -> SessionSpec {
         let table = |table: &Table| TableSpec { name: table.name.clone(), schema: table.schema() };
         let tables = self.tables.iter().map(table).collect();

@@ -36,14 +36,13 @@
 //!   one pass over the files, and tells what happens as [`Event`]s: rows as soon as they are certain.
 //! - [`Job::plan`] says how a job is divided into stages, without running it.
 //! - A [`Cluster`] can be asked for its sessions, and to cancel them.
-//! - Every [`Error`] has a code with a page in `docs/errors`, and may have a hint.
+//! - Every [`Error`] has one of the [`codes`], each with a page in `docs/errors`, and may have a hint.
 //!
 //! Work is done by tasks of the runtime that the caller is on, whichever kind it is: in this process on as many of
 //! its threads as are free, up to [`Session::threads`]. Nothing is read before a stream is first polled, and little
 //! ahead of whoever polls it. An [`Answer`] or a [`Run`] that is dropped before its end cancels its session.
 
 #![warn(missing_docs)]
-#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod answer;
 mod cluster;
@@ -70,8 +69,10 @@ pub use session::Session;
 pub use tables::Tables;
 
 pub use caudal_client::Event;
-pub use caudal_core::{Coded, Decimal, ParamValue, QueryId, SessionId, TableId};
+pub use caudal_core::error::Kind;
+pub use caudal_core::{Code, Coded, Decimal, ParamValue, QueryId, SessionId, TableId, codes};
 pub use caudal_csv::{At, Column, Reject, RejectReason, Table, Type};
 pub use caudal_protocol::Failure;
 pub use caudal_protocol::calls::SessionEntry;
+pub use caudal_suite::compare;
 pub use caudal_suite::{Param, ParamType, Query, Suite, TablePattern};

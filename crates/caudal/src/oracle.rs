@@ -23,7 +23,7 @@ use crate::job::Job;
 /// Partitions that DataFusion works on at the same time.
 const PARTITIONS: usize = 2;
 
-/// What DataFusion alone answers to a query of a job: to compare with.
+/// DataFusion's own answer to a query of a job: to compare with.
 pub async fn answer(job: &Job, query: &Query) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
     let cannot = |source| Error::Oracle { query: query.name.clone(), source };
     let config = SessionConfig::new().with_target_partitions(PARTITIONS);

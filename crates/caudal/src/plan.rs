@@ -1,4 +1,4 @@
-//! How a job is divided into stages.
+//! Division of a job into stages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Plan {
         describe::operators(&self.stages)
     }
 
-    /// Why some of the queries cannot be answered.
+    /// Reasons why some of the queries cannot be answered.
     pub fn refusals(&self) -> Vec<Failure> {
         let refused = self.stages.queries.iter().filter_map(|query| query.answer.as_ref().err());
         refused.map(|error| Failure::of(error.as_ref())).collect()

@@ -1,16 +1,16 @@
-//! How far a run is.
+//! Progress of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use caudal_client::Upload;
+use caudal_client::{Upload, UploadCounters};
 use caudal_core::TableId;
 use caudal_csv::Table;
 
-/// How far a run is, for whoever shows it: a handle that outlives what it is of.
+/// Progress of a run, for display: a handle that outlives the run.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    pub(crate) counted: Arc<caudal_client::Progress>,
+    pub(crate) counters: Arc<UploadCounters>,
     tables: Arc<[Sent]>,
 }
 
@@ -21,7 +21,7 @@ struct Sent {
     total_bytes: u64,
 }
 
-/// How far the reading of a table is.
+/// Progress of reading a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableProgress {
@@ -45,7 +45,7 @@ impl Progress {
             total_bytes: upload.reader.total_bytes(),
         };
         Self {
-            counted: Arc::new(caudal_client::Progress::new(tables.len())),
+            counters: Arc::new(UploadCounters::new(tables.len())),
             tables: uploads.iter().map(sent).collect(),
         }
     }
@@ -53,13 +53,13 @@ impl Progress {
     /// Of each table that is read, in the order in which they are.
     pub fn tables(&self) -> Vec<TableProgress> {
         let now = |sent: &Sent| {
-            let counted = self.counted.table(sent.table);
+            let counters = self.counters.table(sent.table);
             TableProgress {
                 name: sent.name.clone(),
-                bytes: counted.bytes.load(Relaxed),
+                bytes: counters.bytes.load(Relaxed),
                 total_bytes: sent.total_bytes,
-                rows: counted.rows.load(Relaxed),
-                rejected: counted.rejected.load(Relaxed),
+                rows: counters.rows.load(Relaxed),
+                rejected: counters.rejected.load(Relaxed),
             }
         };
         self.tables.iter().map(now).collect()

@@ -9,7 +9,7 @@ use caudal_planner::ROW_COLUMN;
 
 use crate::error::Error;
 
-/// What becomes of rows that do not fit.
+/// Treatment of rows that do not fit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
     pub strict: bool,

@@ -30,7 +30,7 @@ pub struct Run {
     is_over: bool,
 }
 
-/// When a run has to have come to its end.
+/// Time by which a run has to have ended.
 pub struct Deadline {
     timeout: Duration,
     sleep: Pin<Box<Sleep>>,
@@ -65,7 +65,7 @@ impl Run {
         Self { session, service, schemas, progress, events, deadline, is_over: false }
     }
 
-    /// What the cluster calls its session.
+    /// Identifier of its session on the cluster.
     pub fn session(&self) -> &SessionId {
         &self.session
     }
@@ -75,7 +75,7 @@ impl Run {
         &self.schemas
     }
 
-    /// How far it is.
+    /// Progress of the run.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
@@ -97,9 +97,9 @@ fn events(
     readers: usize,
     progress: &Progress,
 ) -> BoxStream<'static, Result<Event, Error>> {
-    let counted = Arc::clone(&progress.counted);
+    let counters = Arc::clone(&progress.counters);
     let begin = async move {
-        let run = caudal_client::Run::start(Arc::clone(&service), uploads, readers, counted);
+        let run = caudal_client::Run::start(Arc::clone(&service), uploads, readers, counters);
         Ok(stream::try_unfold((run, service), |(mut run, service)| async move {
             if let Some(event) = run.next().await? {
                 return Ok(Some((event, (run, service))));

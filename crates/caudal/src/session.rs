@@ -1,17 +1,18 @@
-//! Where and how queries are answered.
+//! Places where queries are answered, and their settings.
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
-use caudal_core::{Failure, TableId, limits};
+use caudal_core::{Coded, Failure, TableId, codes, limits};
 use caudal_csv::Table;
 use caudal_engine::memory;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
+use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 use crate::error::Error;
@@ -22,7 +23,7 @@ use crate::reading::Reading;
 use crate::run::{Deadline, Opened, Run};
 use crate::tables::Tables;
 
-/// Where queries are answered, and how. Cheap to clone; each query is a session of its own there.
+/// Place where queries are answered, with its settings. Cheap to clone; each query is a session of its own there.
 #[derive(Clone)]
 pub struct Session {
     place: Place,
@@ -30,6 +31,8 @@ pub struct Session {
     shards: Option<NonZero<usize>>,
     memory_bytes: Option<usize>,
     timeout: Option<Duration>,
+    wait: Duration,
+    on_wait: Option<Arc<dyn Fn(&Error) + Send + Sync>>,
     reading: Reading,
 }
 
@@ -52,31 +55,50 @@ impl Session {
     }
 
     fn at(place: Place) -> Self {
-        let reading = Reading::default();
-        Self { place, threads: None, shards: None, memory_bytes: None, timeout: None, reading }
+        Self {
+            place,
+            threads: None,
+            shards: None,
+            memory_bytes: None,
+            timeout: None,
+            wait: Duration::ZERO,
+            on_wait: None,
+            reading: Reading::default(),
+        }
     }
 
-    /// How many tasks read files, and how many compute in this process; one for each core, if it is not said.
+    /// Number of tasks that read files, and of those that compute in this process; one for each core, if it is not set.
     pub fn threads(self, threads: NonZero<usize>) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// How many shards joins and aggregates are divided over: if it is not said, as many as threads (but two) in this
-    /// process, and what the gateway finds right on a cluster.
+    /// Number of shards that joins and aggregates are divided over. If it is not set: in this process as many as threads, but
+    /// at least two, and on a cluster what the gateway finds right.
     pub fn shards(self, shards: NonZero<usize>) -> Self {
         Self { shards: Some(shards), ..self }
     }
 
-    /// What joins, aggregates and sorts may hold in this process before they spill to disk. The workers of a cluster
+    /// Memory that joins, aggregates and sorts may hold in this process before they spill to disk. The workers of a cluster
     /// have a bound of their own, and a session there is not opened with this one.
     pub fn memory_bytes(self, bytes: usize) -> Self {
         Self { memory_bytes: Some(bytes), ..self }
     }
 
-    /// How long a run may take, from its beginning to its last row; then it ends, with all its work, by
-    /// [`Error::TimedOut`]. For ever, if it is not said, or as long as a cluster allows.
+    /// Time that a run may take, from its beginning to its last row; then it ends, with all its work, by
+    /// [`Error::TimedOut`]. For ever, if it is not set, or as long as a cluster allows.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Time that a run may wait for its turn on a cluster that has as many sessions open as it allows; it is no part of
+    /// [`timeout`](Self::timeout). Then it ends by that refusal; at once, if this is not set.
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    /// Called once by each run that waits for its turn, with the refusal.
+    pub fn on_wait(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        Self { on_wait: Some(Arc::new(tell)), ..self }
     }
 
     /// Whether a row that does not fit its table is an error. It is counted and left out, if this is not said.
@@ -104,6 +126,28 @@ impl Session {
     /// Opens a session that answers all queries of a job, in one pass over its tables. Fails if not one of them can be
     /// answered.
     pub async fn run(&self, job: &Job) -> Result<Run, Error> {
+        let began = Instant::now();
+        let mut is_told = false;
+        loop {
+            let refused = match self.open(job).await {
+                Err(error) if error.code() == codes::TOO_MANY_SESSIONS => error,
+                opened => return opened,
+            };
+            let left = self.wait.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Err(refused);
+            }
+            if let Some(tell) = &self.on_wait
+                && !is_told
+            {
+                tell(&refused);
+                is_told = true;
+            }
+            sleep(left.min(Duration::from_millis(limits::SESSIONS_RETRY_MS))).await;
+        }
+    }
+
+    async fn open(&self, job: &Job) -> Result<Run, Error> {
         let opening = async {
             match &self.place {
                 Place::Here => self.open_here(job).await,
@@ -120,7 +164,7 @@ impl Session {
         Ok(Run::new(opened, Some(deadline)))
     }
 
-    /// How many tasks read and compute at the same time.
+    /// Number of tasks that read, and of those that compute, at the same time.
     pub fn thread_count(&self) -> usize {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         self.threads.unwrap_or_else(cores).get()
@@ -153,6 +197,7 @@ impl Session {
         if self.memory_bytes.is_some() {
             return Err(Error::MemoryOfCluster);
         }
+        job.check_params()?;
         let request = OpenRequest {
             nonce: nonce(),
             tables: job.tables.iter().map(entry).collect(),

@@ -1,12 +1,12 @@
 //! A job, run and shown.
 
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use caudal::{Cluster, Event, Job, Run, Session};
-use caudal_core::{Coded, codes, limits};
+use caudal_core::limits;
 use futures::StreamExt;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::args::{ClusterArgs, EngineArgs, InputArgs, OutputArgs, TimeArgs};
 use crate::error::Failed;
@@ -14,10 +14,10 @@ use crate::session::{self, runtime};
 use crate::showing::Showing;
 use crate::{Done, interrupt};
 
-/// Whoever opens a session, lists or cancels some is answered in far less, if all is well.
+/// Time far longer than opening, listing or cancelling sessions takes, if all is well.
 const MOMENT: Duration = Duration::from_millis(limits::ANSWER_EXPECTED_MS);
 
-/// What cancelling a session may keep whoever pressed Ctrl-C.
+/// Time that cancelling a session may keep whoever pressed Ctrl-C.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(limits::INTERRUPT_CANCEL_MS_MAX);
 
 /// Runs a job, in this process or on a cluster: answers to where they belong, everything else to
@@ -40,11 +40,16 @@ pub fn answer(
     }
     interrupt::allow(CANCEL_TIMEOUT);
     let cluster = session::cluster(cluster)?;
-    let session = session::timed(session::remote(cluster.clone(), engine, input)?, times);
+    let session = session::timed(session::remote(cluster.clone(), engine, input), times);
+    let (seconds, is_quiet) = (times.wait.as_secs(), output.quiet);
+    let session = session.on_wait(move |refused| {
+        if !is_quiet {
+            eprintln!("waiting: {refused}; for {seconds} s at most");
+        }
+    });
     // One thread more than are busy with files, for what comes and goes.
     let runtime = runtime(session.thread_count() + 1)?;
-    let opening = in_turn(times.wait, output.quiet, || session.run(job));
-    let opening = with_waiting_told(&cluster, output.quiet, opening);
+    let opening = with_waiting_told(&cluster, output.quiet, session.run(job));
     let done = runtime.block_on(show(job, opening, output, input));
     runtime.shutdown_background();
     done
@@ -102,32 +107,7 @@ pub async fn follow(mut run: Run, mut handle: impl FnMut(Event) -> Done) -> Done
     ended
 }
 
-/// Opens a session, and waits its turn where all that the cluster allows are open. Says so on stderr, once.
-async fn in_turn<F: Future<Output = Result<Run, caudal::Error>>>(
-    wait: Duration,
-    is_quiet: bool,
-    open: impl Fn() -> F,
-) -> Result<Run, caudal::Error> {
-    let began = Instant::now();
-    let mut is_told = is_quiet;
-    loop {
-        let refused = match open().await {
-            Err(error) if error.code() == codes::TOO_MANY_SESSIONS => error,
-            opened => return opened,
-        };
-        let left = wait.saturating_sub(began.elapsed());
-        if left.is_zero() {
-            return Err(refused);
-        }
-        if !is_told {
-            eprintln!("waiting: {refused}; for {} s at most", wait.as_secs());
-            is_told = true;
-        }
-        sleep(left.min(Duration::from_millis(limits::SESSIONS_RETRY_MS))).await;
-    }
-}
-
-/// What a gateway answers. Says on stderr what it waits for, if that takes longer than a moment.
+/// Answer of a gateway. Says on stderr what it waits for, if that takes longer than a moment.
 pub async fn with_waiting_told<T>(
     cluster: &Cluster,
     is_quiet: bool,

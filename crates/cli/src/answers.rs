@@ -1,4 +1,4 @@
-//! Where the answers of a run go, and what became of each query.
+//! Destinations of a run's answers, and the outcome of each query.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal::{Failure, Job, QueryId};
-use caudal_core::codes;
+use caudal::{Failure, Job, QueryId, codes};
 
 use crate::args::OutputArgs;
 use crate::error::Failed;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use caudal_core::limits;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::cluster::args::{
@@ -152,7 +153,7 @@ pub struct ExplainArgs {
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
     pub format: ExplainFormat,
     /// How many shards to plan for
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=limits::SHARDS_MAX as i64))]
     pub shards: u32,
 }
 
@@ -238,7 +239,7 @@ pub struct CancelArgs {
   caudal clients 8 --data ./data --gateway host:7070,host2:7070   # ./data/steam, ./data/movies, ...")]
 pub struct ClientsArgs {
     /// How many clients
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=limits::CLIENTS_MAX))]
     pub count: u32,
     /// The suites that they take turns with [default: steam, movies, books, coffee]
     #[arg(value_name = "SUITE")]
@@ -325,10 +326,10 @@ pub struct ClusterArgs {
 #[derive(Args, Clone, Copy)]
 pub struct EngineArgs {
     /// Compute threads [default: one per core]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=limits::THREADS_MAX))]
     pub threads: Option<u32>,
     /// How many shards joins and aggregates are divided over [default: one per thread, at least 2]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=limits::SHARDS_MAX as i64))]
     pub shards: Option<u32>,
     /// Memory for joins, aggregates and sorts before they spill to disk, e.g. 512M or 8G [default: half of the
     /// machine's, or of the container's]

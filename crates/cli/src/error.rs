@@ -1,11 +1,9 @@
-//! How errors reach the person at the terminal, and which exit code they are.
+//! Errors as the person at the terminal sees them, and their exit codes.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use caudal::{Coded, Failure};
-use caudal_core::error::Kind;
-use caudal_core::{Code, codes};
+use caudal::{Code, Coded, Failure, Kind, codes};
 
 /// A command that did not do what it was asked to.
 #[derive(Debug)]
@@ -17,7 +15,7 @@ pub struct Failed {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Whoever read our output has read enough.
+    /// The reader of our output has read enough.
     Success,
     QueryFailed,
     Usage,

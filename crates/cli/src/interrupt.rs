@@ -11,10 +11,10 @@ use tokio::sync::watch;
 
 use crate::error::{Exit, Failed};
 
-/// What a run has to remove its unfinished files.
+/// Time that a run has to remove its unfinished files.
 const GRACE: Duration = Duration::from_millis(limits::INTERRUPT_FILES_MS_MAX);
 
-/// What it has beside that to tell others that it ends.
+/// Time that it has beside that to tell others that it ends.
 static CANCEL_TIMEOUT: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 static PRESSED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
@@ -45,7 +45,7 @@ async fn asked_to_end() -> std::io::Result<()> {
     }
 }
 
-/// Whoever heeds Ctrl-C needs so long to tell others that it ends.
+/// Sets the time that a command which heeds Ctrl-C has to tell others that it ends.
 pub fn allow(timeout: Duration) {
     *CANCEL_TIMEOUT.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
 }

@@ -1,9 +1,8 @@
-//! What to run, from what was typed.
+//! Job of a command, from what was typed.
 
 use std::path::Path;
 
-use caudal::{Job, ParamValue, Suite};
-use caudal_core::codes;
+use caudal::{Job, ParamValue, Suite, codes};
 
 use crate::args::ChoiceArgs;
 use crate::error::Failed;
@@ -30,30 +29,25 @@ pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, 
         ));
     }
     for (name, files) in named(tables, "--table", "NAME=FILES")? {
+        if job.tables.iter().any(|table| table.name == name) {
+            let message = format!("--table {name} is given twice");
+            return Err(Failed::new(codes::NAME_GIVEN_TWICE, message));
+        }
         job = job.table(name, files)?;
     }
     Ok(job)
 }
 
-/// What an option says of each name; a name can be said once.
+/// Names that an option was given, each with what it says of it.
 fn named<'a>(
     given: &'a [String],
     option: &str,
     form: &str,
 ) -> Result<Vec<(&'a str, &'a str)>, Failed> {
-    let mut pairs: Vec<(&str, &str)> = vec![];
-    for text in given {
-        let (name, value) =
-            text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-                Failed::new(codes::NO_EQUALS_SIGN, format!("{option} {text}: expected {form}"))
-            })?;
-        if pairs.iter().any(|(known, _)| *known == name) {
-            return Err(Failed::new(
-                codes::NAME_GIVEN_TWICE,
-                format!("{option} {name} is given twice"),
-            ));
-        }
-        pairs.push((name, value));
-    }
-    Ok(pairs)
+    let pair = |text: &'a String| {
+        text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+            Failed::new(codes::NO_EQUALS_SIGN, format!("{option} {text}: expected {form}"))
+        })
+    };
+    given.iter().map(pair).collect()
 }

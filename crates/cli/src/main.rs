@@ -80,5 +80,5 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a command comes to.
+/// Outcome of a command.
 type Done = Result<(), Failed>;

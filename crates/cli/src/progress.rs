@@ -22,7 +22,7 @@ pub struct Display {
     screen: MultiProgress,
     queries: ProgressBar,
     thread: Option<JoinHandle<()>>,
-    /// What was told last, where what would be shown on a terminal is told line by line.
+    /// Line that was told last, where progress is told line by line instead of drawn.
     told: Option<String>,
 }
 

@@ -53,7 +53,7 @@ impl Rejects {
         kept.into_iter().try_for_each(csv::Writer::flush)
     }
 
-    /// What was left out, and why, on stderr.
+    /// Reports on stderr what was left out, and why.
     pub fn report(&self) -> io::Result<()> {
         let mut stderr = io::stderr().lock();
         for (table, rejects) in &self.tables {

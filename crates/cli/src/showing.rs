@@ -1,4 +1,4 @@
-//! What people see of a run: its answers, its progress, what it left out and how it ended.
+//! Display of a run: its answers, its progress, what it left out and how it ended.
 
 use caudal::{Event, Job, Run};
 

@@ -1,4 +1,4 @@
-//! Why a run ended without its answers.
+//! Reasons why a run ended without its answers.
 
 use caudal_core::{Code, Coded, Failure, TableId, codes};
 use thiserror::Error;

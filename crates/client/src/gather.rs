@@ -9,7 +9,7 @@ use arrow::compute::concat_batches;
 use caudal_core::limits;
 use caudal_protocol::size::rows_bytes;
 
-/// When rows are enough for a fragment.
+/// Amount of rows that is enough for a fragment.
 #[derive(Clone, Copy, Debug)]
 pub struct Enough {
     /// Bytes of the rows.

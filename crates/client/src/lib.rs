@@ -6,9 +6,9 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
+mod counters;
 mod error;
 mod gather;
-pub mod progress;
 pub mod remote;
 mod resend;
 mod results;
@@ -24,13 +24,13 @@ use caudal_core::{QueryId, TableId};
 use caudal_csv::{Reader, Reject};
 use caudal_protocol::Failure;
 
+pub use counters::{TableCounters, UploadCounters};
 pub use error::Error;
-pub use progress::Progress;
 pub use remote::Remote;
 pub use run::{Run, run};
 pub use service::{Answer, Service};
 
-/// What a run tells whoever started it, as it happens.
+/// Event of a run, reported as it happens.
 #[derive(Debug)]
 pub enum Event {
     /// Rows of a query's answer, in its order where it has one.
@@ -39,7 +39,7 @@ pub enum Event {
     Done(QueryId, Result<(), Failure>),
     /// Rows of a table that do not fit it.
     Rejected(TableId, Vec<Reject>),
-    /// What the session waits for, in words; nothing, once it goes on.
+    /// Description of what the session waits for; empty, once it goes on.
     Waiting(Vec<String>),
 }
 

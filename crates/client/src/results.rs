@@ -63,7 +63,7 @@ async fn tell(events: &Sender<Event>, event: Event) {
     let _ = events.send(event).await;
 }
 
-/// What has been seen of a query's answer.
+/// State of a query's answer, as received so far.
 struct Seen {
     tracker: Tracker<Vec<RecordBatch>>,
     sources: Vec<Source>,

@@ -7,7 +7,7 @@ use caudal_runtime::task::spawn_on;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::{Answer, Error, Event, Progress, Service, Upload, resend, results, upload};
+use crate::{Answer, Error, Event, Service, Upload, UploadCounters, resend, results, upload};
 
 /// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
 pub struct Run {
@@ -18,7 +18,7 @@ pub struct Run {
     drains: JoinSet<()>,
     /// Sends tables again, for as long as that may be asked for. Ends before the run only with an error.
     resending: JoinSet<Result<(), Error>>,
-    /// What the session was last said to wait for.
+    /// Description of what the session waits for, as last reported.
     known: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Run {
         service: Arc<dyn Service>,
         uploads: Vec<Upload>,
         readers: usize,
-        progress: Arc<Progress>,
+        counters: Arc<UploadCounters>,
     ) -> Self {
         let (sender, events) = mpsc::channel(limits::RUN_EVENTS_MAX);
         let mut tasks = JoinSet::new();
@@ -36,7 +36,7 @@ impl Run {
             spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
         }
         let (sent, again) = oneshot::channel();
-        let uploading = upload::all(Arc::clone(&service), uploads, readers, progress, sender);
+        let uploading = upload::all(Arc::clone(&service), uploads, readers, counters, sender);
         spawn_on(&mut tasks, async move {
             // Nobody waits for it where the run has ended.
             let _ = sent.send(uploading.await?);
@@ -83,10 +83,10 @@ pub async fn run<E: From<Error>>(
     service: Arc<dyn Service>,
     uploads: Vec<Upload>,
     readers: usize,
-    progress: Arc<Progress>,
+    counters: Arc<UploadCounters>,
     mut handle: impl FnMut(Event) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut run = Run::start(service, uploads, readers, progress);
+    let mut run = Run::start(service, uploads, readers, counters);
     while let Some(event) = run.next().await? {
         handle(event)?;
     }

@@ -1,4 +1,4 @@
-//! What a run needs of whoever serves its session: a gateway somewhere, or a session in this process.
+//! Interface of a run to the server of its session: a gateway somewhere, or a session in this process.
 
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ pub trait Service: Send + Sync + 'static {
     /// Of each query, the sources whose fragments make up its answer.
     fn sources(&self) -> &[Vec<Source>];
 
-    /// Why a query cannot be answered, if it cannot.
+    /// Reason why a query cannot be answered, if it cannot.
     fn refusal(&self, _: QueryId) -> Option<&Failure> {
         None
     }

@@ -13,13 +13,13 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
 use crate::gather::{Enough, Gathered};
-use crate::{Error, Event, Progress, Service, Upload};
+use crate::{Error, Event, Service, Upload, UploadCounters};
 
 pub async fn all(
     service: Arc<dyn Service>,
     uploads: Vec<Upload>,
     readers: usize,
-    progress: Arc<Progress>,
+    counters: Arc<UploadCounters>,
     events: Sender<Event>,
 ) -> Result<Vec<Sent>, Error> {
     let mut all = vec![];
@@ -29,7 +29,7 @@ pub async fn all(
             service: Arc::clone(&service),
             table,
             reader: Arc::clone(&upload.reader),
-            progress: Arc::clone(&progress),
+            counters: Arc::clone(&counters),
             events: events.clone(),
             fragments: Arc::default(),
         };
@@ -71,7 +71,7 @@ struct Sending {
     service: Arc<dyn Service>,
     table: TableId,
     reader: Arc<Reader>,
-    progress: Arc<Progress>,
+    counters: Arc<UploadCounters>,
     events: Sender<Event>,
     /// Of each fragment so far, the numbers of its chunks.
     fragments: Arc<Mutex<Vec<Vec<u64>>>>,
@@ -85,7 +85,7 @@ impl Sending {
             let chunk_number = chunk.number();
             let parsed = self.reader.parse(chunk)?;
             let rows = parsed.batch.num_rows();
-            self.progress.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
+            self.counters.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
             if !parsed.rejects.is_empty() {
                 // A run that nobody listens to any more is about to end.
                 let _ = self.events.send(Event::Rejected(self.table, parsed.rejects)).await;

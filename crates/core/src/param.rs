@@ -10,14 +10,14 @@ use crate::decimal::Decimal;
 pub enum ParamValue {
     Int(i64),
     Float(f64),
-    /// What neither 64 bits nor a float hold.
+    /// A number that neither 64 bits nor a float hold.
     Decimal(Decimal),
     Text(String),
     Bool(bool),
 }
 
 impl ParamValue {
-    /// What a value is that is only written, as on a command line.
+    /// Value of a text that has no type, as on a command line.
     ///
     /// A number is what is written as one and stays what it is: `007`, `+5` and `inf` are text, an integer that 64
     /// bits do not hold and a fraction that a float would change are decimals. Quotes make a text of anything.

@@ -1,4 +1,4 @@
-//! Where the last whole record of some bytes ends.
+//! End of the last whole record of some bytes.
 //!
 //! This runs under the reader's lock, over every byte: it only keeps what cannot be known without the
 //! bytes before (the state of the quotes, the count of lines).
@@ -57,7 +57,7 @@ impl Kernel for Pass<'_> {
     }
 }
 
-/// What is kept in registers during a pass.
+/// State that is kept in registers during a pass.
 struct Scan {
     state: Boundaries,
     /// The last block in which a record ended, and the mask of the newlines that ended one.

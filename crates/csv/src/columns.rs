@@ -44,7 +44,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where a column reports the rows whose value does not fit.
+/// Report of a column's rows whose value does not fit.
 pub struct Misfits<'a> {
     pub column: usize,
     pub found: &'a mut Vec<Misfit>,

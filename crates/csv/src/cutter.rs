@@ -19,13 +19,13 @@ pub fn headroom_bytes(block_bytes: usize) -> usize {
     block_bytes / 16
 }
 
-/// What is known of a file after the blocks so far.
+/// State of a file after the blocks so far.
 #[derive(Debug)]
 pub struct Cutter {
     pool: Arc<Pool>,
     record_bytes_max: usize,
     boundaries: Boundaries,
-    /// What came after the last boundary.
+    /// Bytes after the last boundary.
     tail: Vec<u8>,
     /// The physical line of the tail's first byte.
     line: u64,

@@ -1,4 +1,4 @@
-//! What ends a read, each with a stable code, its place, and what to do about it.
+//! Errors that end a read, each with a stable code, its place, and what to do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub enum Error {
         table: String,
         file: PathBuf,
         column: String,
-        /// Where the name stands, counted from 0.
+        /// Positions of the name, counted from 0.
         indexes: Vec<usize>,
     },
 
@@ -49,7 +49,7 @@ pub enum Error {
         file: PathBuf,
         line: u64,
         limit_bytes: usize,
-        /// Where the quote opened that is still open at the limit.
+        /// Line of the quote that is still open at the limit.
         quote_line: Option<u64>,
     },
 

@@ -11,7 +11,7 @@ pub enum Value<'a> {
     Escaped,
 }
 
-/// What a raw field stands for.
+/// Value that a raw field stands for.
 #[inline(always)]
 pub fn value(raw: &[u8]) -> Value<'_> {
     let [b'"', rest @ ..] = raw else {

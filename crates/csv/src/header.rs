@@ -13,7 +13,7 @@ use crate::index::Index;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Header {
     pub names: Vec<String>,
-    /// Where the records begin.
+    /// Offset at which the records begin.
     pub body_at: usize,
     /// The physical line on which they do, counted from 1.
     pub body_line: u64,

@@ -1,4 +1,4 @@
-//! Where the fields and records of a chunk begin and end.
+//! Bounds of the fields and records of a chunk.
 //!
 //! The index is made and used in stretches of records that fit in the cache next to the bytes they
 //! describe, so that converting them does not fetch them from memory again.
@@ -7,7 +7,7 @@ use crate::field::without_cr;
 use crate::masks::{BLOCK_BYTES, Block, Classify, Kernel, dispatch, padded};
 use crate::quotes::Quotes;
 
-/// How many bytes to index before their records are used: with the index, half of a small L2 cache.
+/// Number of bytes to index before their records are used: with the index, half of a small L2 cache.
 const STRETCH_BYTES: usize = 128 << 10;
 
 /// Walks over bytes that begin with a record, a stretch of whole records at a time.

@@ -88,7 +88,7 @@ fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut
     }
 }
 
-/// What a column may still be.
+/// Types that a column may still have.
 #[derive(Clone)]
 struct Guess {
     candidates: Vec<Candidate>,
@@ -136,7 +136,7 @@ impl Guess {
     }
 }
 
-/// What an integer is that 64 bits do not hold: as a float it could not be told from its neighbours.
+/// Type of an integer that 64 bits do not hold: as a float it could not be told from its neighbours.
 const LARGE_INTEGER: Type = Type::Decimal { precision: LARGE_DIGITS_MAX as u8, scale: 0 };
 const LARGE_DIGITS_MAX: usize = 38;
 

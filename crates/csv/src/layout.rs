@@ -1,4 +1,4 @@
-//! Where the projected columns are in one file.
+//! Places of the projected columns in one file.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,15 @@ use crate::error::Error;
 use crate::header::{Header, read_header};
 use crate::spec::{At, Column};
 
-/// What a file's header settles for all of its records.
+/// Facts that a file's header settles for all of its records.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub path: Arc<Path>,
-    /// How many fields a record has.
+    /// Number of fields of a record.
     pub fields: usize,
     /// Of each projected column, its place in a record.
     pub places: Vec<usize>,
-    /// Where the records begin.
+    /// Offset at which the records begin.
     pub body_at: u64,
     /// The physical line on which they do.
     pub body_line: u64,
@@ -27,7 +27,7 @@ pub struct Layout {
     modified: Option<SystemTime>,
 }
 
-/// What a table says about each of its files.
+/// Facts that a table states of each of its files.
 pub struct Expected<'a> {
     pub table: &'a str,
     pub columns: &'a [Column],

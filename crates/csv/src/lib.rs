@@ -15,8 +15,6 @@
 //! a field, one inside an unquoted field is literal, and what follows a closing quote is literal too. A
 //! record ends with LF or CRLF; a CR anywhere else is data. Blank lines are skipped.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
-
 mod blocks;
 mod boundary;
 mod chunk;

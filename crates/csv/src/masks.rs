@@ -1,4 +1,4 @@
-//! Which bytes of a 64-byte block are quotes, commas and newlines, as bit masks.
+//! Quotes, commas and newlines of a 64-byte block, as bit masks.
 //!
 //! The only SIMD of this crate. A loop over blocks is written once, as a [`Kernel`] that is generic over
 //! how a block is classified; [`dispatch`] compiles it for AVX2 as a whole and picks at run time.

@@ -1,4 +1,4 @@
-//! Which rows of a column are NULL, at no cost for those that are not.
+//! NULLs of a column, at no cost for the rows that are none.
 
 use arrow::array::NullBufferBuilder;
 use arrow::buffer::NullBuffer;

@@ -16,13 +16,13 @@ use crate::index::{Index, Stretch};
 use crate::reject::{Reject, RejectReason};
 use crate::spec::{Column, Options, Type};
 
-/// What a chunk held.
+/// Content of a chunk.
 #[derive(Debug)]
 pub struct Parsed {
     /// The chunk's number.
     pub number: u64,
     pub batch: RecordBatch,
-    /// How much of the file the chunk took. Over all chunks that is the table's
+    /// Bytes of the file that the chunk took. Over all chunks that is the table's
     /// [`total_bytes`](crate::Reader::total_bytes), less the files that have nothing but a header.
     pub bytes: usize,
     /// In the order of the file.

@@ -1,4 +1,4 @@
-//! Which bytes are inside quotes, exactly, a block at a time.
+//! Bytes inside quotes, found exactly, a block at a time.
 //!
 //! Where every quote that opens stands at the start of a field (or doubles the one before it), a byte is
 //! quoted if the number of quotes up to it is odd: one prefix-xor of the block's quote mask. A quote
@@ -7,7 +7,7 @@
 
 use crate::masks::Masks;
 
-/// What has to be known of the bytes before a block.
+/// State that a block takes over from the bytes before it.
 #[derive(Debug, Clone, Copy)]
 pub struct Quotes {
     /// All ones if the block begins inside quotes, else zero.

@@ -11,11 +11,13 @@ use crate::spec::Type;
 /// A record of a file that is not in the batches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
+    /// The file that has it.
     pub file: Arc<Path>,
     /// The physical line where the record starts, counted from 1.
     pub line: u64,
     /// The SQL name of the column whose value does not fit, if it is one column's fault.
     pub column: Option<String>,
+    /// Reason why it does not fit.
     pub reason: RejectReason,
     /// The record's bytes without its line ending, if [`Options::keep_raw_rejects`](crate::Options) is set.
     pub raw: Option<Vec<u8>>,
@@ -31,21 +33,28 @@ impl fmt::Display for Reject {
     }
 }
 
-/// Why a record does not fit.
+/// Reason why a record does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RejectReason {
+    /// A record with more fields than its table, or fewer.
     FieldCount {
+        /// Number of fields of the table.
         expected: usize,
+        /// Number of fields of the record.
         found: usize,
     },
     /// A value that is not of its column's type; a long one is cut.
     NotOfType {
+        /// The column's type.
         ty: Type,
+        /// The value, as it is in the file.
         value: String,
     },
+    /// A text that is not UTF-8.
     InvalidUtf8,
     /// A quote that is still open at the end of the file: everything from there on is this one record.
     UnclosedQuote {
+        /// The physical line of the quote, counted from 1.
         opened_line: u64,
     },
 }

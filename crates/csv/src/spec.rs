@@ -1,4 +1,4 @@
-//! What to read: a table's files and columns, and how to read them.
+//! Specification of a read: a table's files and columns, and how to read them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,10 +10,13 @@ use caudal_core::limits;
 /// One table: some files that hold the same columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
+    /// Its name in SQL.
     pub name: String,
+    /// Files, read one after the other.
     pub files: Vec<PathBuf>,
+    /// Columns that SQL sees; the files may have more.
     pub columns: Vec<Column>,
-    /// How many fields a record has, where the header lies about it; else the header's own count.
+    /// Number of fields of a record, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
 }
 
@@ -30,11 +33,13 @@ impl Table {
 pub struct Column {
     /// Its name in SQL.
     pub name: String,
+    /// Its place in the files.
     pub at: At,
+    /// The type of its values.
     pub ty: Type,
 }
 
-/// Where a column is in its files.
+/// Place of a column in its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
     /// Under this name in the header of each file: files may order their columns differently.
@@ -46,14 +51,19 @@ pub enum At {
 /// The type of a column's values. An empty field is NULL in each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
+    /// Any text in UTF-8.
     Text,
+    /// An integer of 64 bits.
     Int64,
+    /// A floating-point number of 64 bits.
     Float64,
     /// `true`/`false`, `t`/`f`, `yes`/`no`, `1`/`0` in any case.
     Boolean,
     /// Exact: a value with more fraction digits than `scale` is not of this type, unless they are zeros.
     Decimal {
+        /// Number of its digits.
         precision: u8,
+        /// Number of those behind the point.
         scale: i8,
     },
     /// `YYYY-MM-DD`.
@@ -91,10 +101,10 @@ impl fmt::Display for Type {
     }
 }
 
-/// How to read a table.
+/// Options for reading a table.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How much to read at a time; a chunk is about as long.
+    /// Bytes to read at a time; a chunk is about as long.
     pub chunk_bytes: usize,
     /// A chunk grows to hold a long record, but one that has not ended after so many bytes is an error.
     /// It is looked at whenever another `chunk_bytes` have been read.

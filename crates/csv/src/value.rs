@@ -29,7 +29,7 @@ fn int64_checked(digits: &[u8], negative: bool) -> Option<i64> {
     })
 }
 
-/// Whatever Rust reads as an `f64`, exponents, infinities and NaN included.
+/// Any number that Rust reads as an `f64`, exponents, infinities and NaN included.
 #[inline]
 pub fn float64(text: &[u8]) -> Option<f64> {
     short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())

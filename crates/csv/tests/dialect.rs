@@ -1,4 +1,4 @@
-//! What a record and a field are.
+//! Records and fields of the dialect.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What ends a read says what happened, where, and what to do.
+//! Errors that end a read say what happened, where, and what to do.
 
 #![allow(clippy::unwrap_used)]
 

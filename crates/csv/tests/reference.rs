@@ -12,7 +12,7 @@ use proptest::prelude::*;
 struct Record {
     line: u64,
     fields: Vec<Vec<u8>>,
-    /// Where the quote opened that is still open at the end of the file.
+    /// Line of the quote that is still open at the end of the file.
     unclosed_line: Option<u64>,
 }
 

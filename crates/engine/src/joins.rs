@@ -46,7 +46,7 @@ pub fn choose(
     .data()
 }
 
-/// What has become the left side of a join that collects it may be a union, which has a partition for each of its parts.
+/// The left side of a join that collects it may have become a union, which has a partition for each of its parts.
 fn collect_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     if !collects_left(&join) {
         return Ok(Transformed::no(join));

@@ -7,6 +7,8 @@
 //!
 //! No I/O but spilling, no clock, no messages: the services move what goes in and comes out.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
+
 mod bind;
 mod compact;
 pub mod complete;

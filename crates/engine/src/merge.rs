@@ -62,7 +62,7 @@ pub fn find_all(plan: &SessionPlan) -> HashMap<StageId, Merge> {
     merges
 }
 
-/// What all of them are, if they are the same.
+/// The plan that all of them are, if they are the same.
 fn the_same(found: Vec<Option<Arc<dyn ExecutionPlan>>>) -> Option<Arc<dyn ExecutionPlan>> {
     let mut found = found.into_iter();
     let first = found.next()??;
@@ -94,7 +94,7 @@ pub fn find_batches_to_keep(plan: &SessionPlan) -> HashSet<StageId> {
     keep
 }
 
-/// What each operator that reads the input directly would allow.
+/// Merges that the operators which read the input directly would allow, one of each.
 fn collect_merges(
     reader: &Arc<dyn ExecutionPlan>,
     input: StageId,

@@ -23,7 +23,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::scalar::ScalarValue;
 
-/// What replaces window functions of the same names.
+/// Replacements of the window functions of the same names.
 pub fn windows() -> Vec<WindowUDF> {
     let unsigned = [row_number_udwf(), rank_udwf(), dense_rank_udwf(), ntile_udwf()];
     unsigned.map(|unsigned| WindowUDF::new_from_impl(Signed { unsigned })).into()

@@ -61,7 +61,7 @@ pub struct Connection {
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-/// What a call knows of the connection that it came by.
+/// Connection that a call came by.
 #[derive(Clone, Debug)]
 pub struct Caller {
     guest: Arc<Guest>,

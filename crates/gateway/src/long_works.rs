@@ -1,4 +1,4 @@
-//! What keeps a session's workers busy for long, as they say, so that its client learns what it waits for.
+//! Long computations of a session's workers, as the workers report them, so that its client learns what it waits for.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

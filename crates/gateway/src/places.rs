@@ -15,7 +15,7 @@ use futures::task::AtomicWaker;
 
 use crate::quota::Share;
 
-/// How many places there are.
+/// Numbers of places.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub connections_max: usize,
@@ -41,7 +41,7 @@ pub struct Places {
     taken: Mutex<Taken>,
 }
 
-/// Who has a place, by arrival.
+/// Connections that have a place, by arrival.
 #[derive(Debug, Default)]
 struct Taken {
     next: u64,

@@ -142,7 +142,7 @@ impl ResultStream {
         self.next_tag - 1
     }
 
-    /// What a message says to the client, and its rows.
+    /// Content of a message for the client, and its rows.
     fn read(&self, body: Body) -> Result<Option<(ResultWhat, Rows)>, caudal_broker::Error> {
         let read = match body {
             Body::Message(message) => rows::of_message(&message)

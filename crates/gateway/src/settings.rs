@@ -27,7 +27,7 @@ pub struct Settings {
     pub shards: usize,
     /// Grace period: the time that a session may be without its client.
     pub grace: Duration,
-    /// How long a session may be open, whatever it is at.
+    /// Longest time that a session may be open, whatever it does.
     pub session_max: Duration,
     /// Time that a session waits for its first worker.
     pub unclaimed_max: Duration,

@@ -169,7 +169,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// How many users registered before a month: more every month.
+    /// Number of users that registered before a month: more every month.
     fn users_before(&self, month: u64) -> u64 {
         self.users * month * (month + 1) / (MONTHS * (MONTHS + 1))
     }
@@ -238,7 +238,7 @@ struct Item {
 }
 
 impl Item {
-    /// What sells best changes with the month.
+    /// A random item: the best sellers change with the month.
     fn draw(rng: &mut Rng, month: Month) -> Self {
         let fashionable = per_mille(rng, 100);
         let any = rng.u64(..MENU.len() as u64);

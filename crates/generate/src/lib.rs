@@ -10,8 +10,6 @@
 //! Fact tables (reviews, ratings, transactions) follow the scale all the way down. What they refer to
 //! (games, films, books) stops at a hundredth: below that, "Argentine films of 2000-2009" would be none.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
-
 mod blocks;
 mod books;
 mod coffee;
@@ -35,7 +33,7 @@ pub const SUITES: [&str; 4] = ["steam", "movies", "books", "coffee"];
 /// Below this scale, the tables that others refer to stop shrinking.
 const DIMENSION_SCALE_MIN: f64 = 0.01;
 
-/// What was written.
+/// Files that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub files: Vec<WrittenFile>,
@@ -91,7 +89,7 @@ pub fn demo_params(suite: &str, scale: f64) -> Vec<String> {
     }
 }
 
-/// How much to generate, and which of all possible data.
+/// Amount of data to generate, and which of all possible data.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     scale: f64,

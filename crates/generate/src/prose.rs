@@ -13,7 +13,7 @@ pub(crate) enum Mood {
     Mixed,
 }
 
-/// Whose words a text is made of.
+/// Language of a text's words.
 #[derive(Clone, Copy)]
 pub(crate) enum Language {
     English,
@@ -90,7 +90,7 @@ fn push_foreign(out: &mut String, rng: &mut Rng, phrases: &Phrases, mood: Mood) 
     });
 }
 
-/// What the next sentence feels, if anything: mostly what the whole text does.
+/// Mood of the next sentence, if it has any: mostly that of the whole text.
 fn opinion(rng: &mut Rng, mood: Mood) -> Option<Mood> {
     let roll = rng.u32(..100);
     match mood {

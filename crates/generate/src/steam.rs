@@ -79,7 +79,7 @@ impl Games {
         10 * (self.ids.of_index(game) + 1)
     }
 
-    /// How many reviews of a thousand are negative.
+    /// Number of negative reviews in a thousand.
     fn dislike_per_mille(&self, game: u64) -> u32 {
         let roll = (self.dislike.hash(game) % 1000) as u32;
         40 + roll * roll / 2500

@@ -1,4 +1,4 @@
-//! What is generated: the same every time, joined by its keys, and dirty in the right places.
+//! Generated data: the same every time, joined by its keys, and dirty in the right places.
 
 #![allow(clippy::unwrap_used)]
 

@@ -34,7 +34,7 @@ struct Shared {
     lock: Option<File>,
 }
 
-/// What a node shows of itself: a monitor its view of the cluster, a worker what it is at.
+/// State that a node shows: a monitor its view of the cluster, a worker its computation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     pub leader: Option<NodeId>,
@@ -89,7 +89,7 @@ impl HealthResponder {
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
-            failpoint::hit("health.beat");
+            failpoint::hit("health.heartbeat");
             self.shared.heartbeats.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -266,7 +266,7 @@ mod tests {
         hosts.into_iter().enumerate().map(peer).collect()
     }
 
-    /// What a monitor does that hears nobody.
+    /// Actions of a monitor that hears nobody.
     fn alone(me: u32, hosts: [&str; 4], until_ms: u64) -> Vec<Action> {
         let mut monitor = MonitorState::new(NodeId(me), peers(hosts), Rng::with_seed(1));
         let ticks = (0..until_ms).step_by(MONITOR_TICK_MS as usize);

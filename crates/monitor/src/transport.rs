@@ -97,7 +97,7 @@ mod tests {
         assert!(envelopes.try_recv().is_err(), "the forged one came through");
     }
 
-    /// What was recorded on the way is sent again, byte for byte.
+    /// An envelope that was recorded on the way is sent again, byte for byte.
     #[tokio::test]
     async fn an_envelope_that_is_played_again_is_refused() {
         let (address, mut envelopes) = inbox_of("ours").await;

@@ -9,8 +9,15 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema};
 use fastrand::Rng;
 
+use crate::Table;
+
 /// The tables that the queries are about.
 pub const TABLES: [&str; 2] = ["t", "u"];
+
+/// Both, whole.
+pub fn tables(rng: &mut Rng) -> Vec<Table> {
+    TABLES.map(|name| Table { name: name.to_string(), rows: rows(rng) }).into()
+}
 
 /// The rows of one of them: keys that meet the other's, many NULLs, and now and then no row at all.
 pub fn rows(rng: &mut Rng) -> RecordBatch {

@@ -41,7 +41,7 @@ pub fn say_otherwise(plan: LogicalPlan) -> Result<LogicalPlan> {
     })
 }
 
-/// What is said otherwise is of the type that it was.
+/// Casts a rewritten call to the type that it had before.
 fn same_type(made: Expr, before: Expr, schema: &DFSchema) -> Result<Expr> {
     match before.get_type(schema) {
         Ok(kind) if made.get_type(schema)? != kind => Ok(cast(made, kind)),
@@ -129,7 +129,7 @@ fn is_plain_split(delimiter: &Expr, number: &Expr) -> bool {
     is_short || matches!(number, Expr::Literal(ScalarValue::Int64(Some(1..)), _))
 }
 
-/// How many units of a timestamp are a millisecond, or a microsecond.
+/// Number of units of a timestamp in a millisecond, or in a microsecond.
 fn step(part: &str, kind: &DataType) -> Option<i64> {
     let DataType::Timestamp(unit, _) = kind else { return None };
     match (part.to_ascii_lowercase().as_str(), unit) {

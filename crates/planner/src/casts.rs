@@ -97,7 +97,7 @@ fn keeps_values(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// How many digits a number may have before and after its point.
+/// Most digits that a number may have before and after its point.
 fn digits(kind: &DataType) -> Option<(i16, i16)> {
     use DataType::{
         Decimal32, Decimal64, Decimal128, Decimal256, Int8, Int16, Int32, Int64, UInt8, UInt16,

@@ -101,7 +101,7 @@ struct Node {
 enum Kind {
     #[prost(message, tag = "3")]
     Table(TableNode),
-    /// What the stage of this number sends.
+    /// Output of the stage of this number.
     #[prost(uint64, tag = "4")]
     Stage(u64),
     #[prost(enumeration = "ExchangeKind", tag = "5")]

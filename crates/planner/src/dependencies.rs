@@ -68,7 +68,7 @@ impl AnalyzerRule for ForgetDependencies {
     }
 }
 
-/// What stands in a FROM, planned as DataFusion does.
+/// Relations of a FROM, planned as DataFusion does.
 #[derive(Debug)]
 pub struct Relations;
 

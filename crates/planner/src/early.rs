@@ -47,7 +47,7 @@ use crate::leaf::{Leaf, LeafExec};
 use crate::region::Region;
 use crate::stage::{Output, leaves};
 
-/// How a stage answers early.
+/// Early answers of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Early {
     /// The input that need not be complete: the partial aggregates.

@@ -1,4 +1,4 @@
-//! Why a session cannot be planned: what, in which query, where in it, and what to do.
+//! Reasons why a session cannot be planned: what is wrong, in which query, where in it, and what to do.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub enum Error {
     Invalid { query: String, source: Box<DataFusionError>, at: Option<Place> },
     #[error("{query} cannot be divided into stages: {}", plain::text(source))]
     Unsupported { query: String, source: Box<DataFusionError> },
-    /// What would be answered wrongly, or otherwise than by everybody else.
+    /// The query would be answered wrongly, or otherwise than by other databases.
     #[error("{query}: {message}")]
     Refused { query: String, message: String, hint: Option<String>, at: Option<Place> },
     /// Of several queries not one can be answered.
@@ -122,7 +122,7 @@ impl Place {
 }
 
 impl Error {
-    /// What is said of each query, if no query can be answered; `None` if the session itself is at fault.
+    /// Failures of the queries, if no query can be answered; `None` if the session itself is at fault.
     pub fn refusals(&self) -> Option<Vec<Failure>> {
         match self {
             Error::Every(errors) => {

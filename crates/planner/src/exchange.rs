@@ -15,7 +15,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use crate::leaf::PLANNED_PARTITIONS;
 use crate::optional_sides::known_of;
 
-/// Which shard a row goes to.
+/// Rule by which rows are distributed over shards.
 #[derive(Clone, Debug)]
 pub enum Distribution {
     /// The shard that owns the row's key.
@@ -52,8 +52,8 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// What is known of the rows on both sides of an exchange: columns that are equal, or constant, stay so. Operators
-/// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). Their order is lost, and what is constant in
+/// Properties of the rows that hold on both sides of an exchange: columns that are equal, or constant, stay so. Operators
+/// above rely on it (a window sorted by nothing where its PARTITION BY is a constant). The order is lost, and what is constant in
 /// each of several places (the single row of an aggregate) need not be the same in all of them.
 fn what_stays_true(input: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
     let mut known = known_of(input);

@@ -70,7 +70,7 @@ pub fn rewrite_node(
     rewrite_roots(node, |root, schema| root.transform_up(|inner| part(inner, schema)))
 }
 
-/// What the expressions of a node are about.
+/// Columns that the expressions of a node can refer to.
 fn columns_of(node: &LogicalPlan) -> Result<DFSchema> {
     match node {
         // A scan has no input: filters that it has taken over are on columns of its own.

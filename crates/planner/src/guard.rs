@@ -12,7 +12,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
-/// What a guard says of a plan that its rule is about to see.
+/// Verdict of a guard on a plan that its rule is about to see.
 pub enum Verdict {
     /// The rule sees this instead, which means the same.
     Shown(LogicalPlan),

@@ -1,4 +1,4 @@
-//! When two plans are the same.
+//! Identity of plans.
 //!
 //! Two stages become one only if nothing that they do differs. What a plan shows of itself on a screen is not
 //! enough to say so: it leaves out the rows of VALUES, the direction of an aggregate's top-k, parentheses, which
@@ -26,7 +26,7 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use crate::codec;
 use crate::fingerprint::text_of;
 
-/// What can be compared of a plan.
+/// The parts of a plan that can be compared.
 #[derive(Clone, Debug)]
 pub struct Identity {
     plan: Arc<dyn ExecutionPlan>,
@@ -49,7 +49,7 @@ impl Identity {
             && operators_equal(&self.plan, &other.plan)
     }
 
-    /// What goes into the fingerprint: the same in every process.
+    /// Bytes that go into the fingerprint: the same in every process.
     pub fn digest(&self) -> impl Iterator<Item = &[u8]> {
         [self.text.as_bytes(), self.bytes.as_deref().unwrap_or_default()].into_iter()
     }

@@ -15,7 +15,7 @@ pub fn means(ident: &Ident, name: &str) -> bool {
     }
 }
 
-/// What a new name is: without quotes, its case does not matter.
+/// Normal form of a new name: without quotes, its case does not matter.
 pub fn normal(ident: &Ident) -> String {
     match ident.quote_style {
         Some(_) => ident.value.clone(),

@@ -104,7 +104,7 @@ fn is_interval(kind: &DataType) -> bool {
     matches!(kind, DataType::Interval(_))
 }
 
-/// What a node does with intervals that has no one answer, if it does.
+/// Operation of a node on intervals that has no single right answer, if there is one.
 pub fn refused_in_node(node: &LogicalPlan) -> Option<&'static str> {
     let has_intervals =
         |schema: &DFSchema| schema.fields().iter().any(|field| is_interval(field.data_type()));

@@ -15,7 +15,7 @@ macro_rules! constraint {
     }};
 }
 
-/// What a join is made by.
+/// Constraint by which a join is made.
 pub fn constraint(join: &JoinOperator) -> Option<&JoinConstraint> {
     constraint!(join)
 }

@@ -29,7 +29,7 @@ pub const PLANNED_PARTITIONS: usize = 2;
 pub enum Leaf {
     /// Columns (by position in the table's schema) of a table.
     Table { table: TableId, name: String, columns: Vec<usize> },
-    /// What a stage sends.
+    /// Output of a stage.
     Stage(StageId),
 }
 
@@ -44,7 +44,7 @@ impl LeafExec {
         Self::knowing(leaf, EquivalenceProperties::new(schema), partitioning)
     }
 
-    /// What a stage sends through the exchange that it ends in.
+    /// Output of a stage, through the exchange that it ends in.
     pub fn of_stage(stage: StageId, exchange: &ExchangeExec) -> Self {
         let PlanProperties { eq_properties, partitioning, .. } = exchange.properties().as_ref();
         Self::knowing(Leaf::Stage(stage), eq_properties.clone(), partitioning.clone())

@@ -62,7 +62,7 @@ fn is_anything(pattern: &Expr) -> bool {
     text_of(pattern).is_some_and(|text| text == ".*")
 }
 
-/// Whatever is no constant may become one.
+/// Whether a pattern has a backslash, or may get one: what is no constant yet may become one.
 fn may_have_backslash(pattern: &Expr) -> bool {
     match pattern {
         Expr::Literal(..) => text_of(pattern).is_some_and(|text| text.contains('\\')),
@@ -96,7 +96,7 @@ fn with_hidden_lists(part: Expr, values: &[&Expr]) -> Transformed<Expr> {
     }
 }
 
-/// What is looked up in lists here.
+/// Expressions that are looked up in lists here.
 fn looked_up(part: &Expr) -> Vec<&Expr> {
     match part {
         Expr::InList(list) => vec![&list.expr],

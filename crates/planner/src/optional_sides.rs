@@ -97,7 +97,7 @@ impl PhysicalOptimizerRule for Uncover {
     }
 }
 
-/// What is known of a plan's rows, without what DataFusion wrongly takes for constant.
+/// Known properties of a plan's rows, without what DataFusion wrongly takes for constant.
 pub fn known_of(plan: &Arc<dyn ExecutionPlan>) -> EquivalenceProperties {
     // A plan that cannot be built anew is one of which nothing is known.
     match covered(Arc::clone(plan)) {

@@ -17,7 +17,7 @@ use datafusion::scalar::ScalarValue;
 
 use crate::{decimals, intervals, shifts};
 
-/// What is refused, and what to do instead.
+/// A refusal, and what to do instead.
 pub struct Refused {
     pub message: String,
     pub hint: String,

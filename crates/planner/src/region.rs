@@ -1,4 +1,4 @@
-//! Where the part of a plan between exchanges lives.
+//! Regions: where the parts of a plan between exchanges live.
 //!
 //! DataFusion's operators work partition by partition, so a region is right wherever all the
 //! partitions it reads are divided in the same way. This module names the ways.
@@ -26,7 +26,7 @@ pub enum Region {
     Single,
 }
 
-/// Where the region that this plan is the top of lives. Its operators have been aligned already.
+/// Region that this plan is the top of. Its operators have been aligned already.
 pub fn region_of(plan: &Arc<dyn ExecutionPlan>) -> Region {
     if let Some(leaf) = LeafExec::of(plan) {
         return match leaf {

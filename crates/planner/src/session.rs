@@ -33,7 +33,7 @@ pub struct SessionPlan {
 #[derive(Clone, Debug)]
 pub struct QueryPlan {
     pub name: String,
-    /// How it is answered; or why it cannot be, which is no obstacle to the others: it has no stages.
+    /// Plan of its answer; or the reason why there is none, which is no obstacle to the other queries: it has no stages.
     pub answer: Result<AnswerPlan, Arc<Error>>,
 }
 

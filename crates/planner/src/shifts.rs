@@ -21,7 +21,7 @@ use datafusion::scalar::ScalarValue;
 use crate::expressions;
 use crate::refusals::Refused;
 
-/// Why a call cannot be answered, and what helps.
+/// Reason why a call cannot be answered, and what helps.
 pub fn refused(window: &WindowFunction) -> Option<Refused> {
     let name = window.fun.name();
     let distance = constant(window.params.args.get(1)?)?;

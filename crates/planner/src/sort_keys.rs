@@ -74,7 +74,7 @@ fn aggregate_keys(part: Expr, input: &DFSchema) -> Result<Transformed<Expr>> {
     }
 }
 
-/// What is counted once, or what that is put together of here.
+/// Key by which equal values are counted once; of each part, where the value is put together here.
 fn value_of(value: Expr, input: &DFSchema) -> Expr {
     match value {
         Expr::ScalarFunction(mut call) if puts_together(call.name()) => {

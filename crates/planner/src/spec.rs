@@ -1,4 +1,4 @@
-//! What a session asks for: its tables and its queries. The same specification gives the same plan
+//! Specification of a session: its tables and its queries. The same specification gives the same plan
 //! in every process.
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
@@ -20,9 +20,9 @@ pub fn row_field() -> FieldRef {
 pub struct SessionSpec {
     pub tables: Vec<TableSpec>,
     pub queries: Vec<QuerySpec>,
-    /// How many shards the session's stateful work is divided over.
+    /// Number of shards that the session's stateful work is divided over.
     pub shards: usize,
-    /// What `now()` says, in every process.
+    /// Time that `now()` gives, in every process.
     pub started: DateTime<Utc>,
 }
 

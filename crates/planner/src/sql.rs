@@ -51,7 +51,7 @@ pub struct Sql<'a> {
     with_rows: OnceLock<SessionState>,
 }
 
-/// How `count(DISTINCT x)` is planned.
+/// Plan of `count(DISTINCT x)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinct {
     /// As two aggregates on top of each other, which is fast; the second sees nothing until the
@@ -223,7 +223,7 @@ fn without_rule(state: SessionState, name: &str) -> SessionState {
     SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules).build()
 }
 
-/// How DataFusion has to plan for its plans to be cut (each line a trap that others fell into).
+/// Settings by which DataFusion's plans can be cut (each line a trap that others fell into).
 fn config() -> SessionConfig {
     let mut config = SessionConfig::new()
         .with_target_partitions(PLANNED_PARTITIONS)

@@ -13,7 +13,7 @@ use crate::leaf::{Leaf, LeafExec};
 #[derive(Clone, Debug)]
 pub struct Stage {
     pub id: StageId,
-    /// What it runs, over [`LeafExec`]s.
+    /// Plan that it runs, over [`LeafExec`]s.
     pub plan: Arc<dyn ExecutionPlan>,
     pub placement: Placement,
     /// The stages it reads, each once.
@@ -21,11 +21,11 @@ pub struct Stage {
     pub output: Output,
     /// The queries that need it: those that fail when it does.
     pub queries: Vec<QueryId>,
-    /// How it may answer before its inputs are complete.
+    /// Early answers that it may give, before its inputs are complete.
     pub early: Option<Early>,
 }
 
-/// Where a stage runs.
+/// Place where a stage runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// On each fragment of these tables, by any worker.
@@ -36,7 +36,7 @@ pub enum Placement {
     OneShard(ShardId),
 }
 
-/// Where a stage's rows go.
+/// Destination of a stage's rows.
 #[derive(Clone, Debug)]
 pub enum Output {
     /// To the shards of the stages that read it.

@@ -38,7 +38,7 @@ pub fn check(query: &QuerySpec) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the planner would read and do nothing about.
+/// Reason to refuse a clause that the planner would read and ignore.
 fn ignored(word: Keyword, next: Option<Keyword>) -> Option<&'static str> {
     match (word, next) {
         (Keyword::TABLESAMPLE, _) => Some("TABLESAMPLE would give other rows each time"),
@@ -182,7 +182,7 @@ mod tests {
         assert!(checked(format!("SELECT 1 FROM {joined}")).is_err());
     }
 
-    /// What was found to end a process, or could: each makes a tree that is about as deep as it is long.
+    /// Texts that were found to end a process, or could: each makes a tree that is about as deep as the text is long.
     #[test]
     fn whatever_makes_a_tree_deep_is_counted() {
         let again = |text: &str| text.repeat(MAX + 10);

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{CastKind, Expr, Ident};
 
 use crate::walk::{SeenMut, walk_mut};
 
-/// What texts of the same expression have in common: without parentheses, spaces, quotes and what stands before a point.
+/// Common key of the texts of an expression: without parentheses, spaces, quotes and what stands before a point.
 /// Different expressions may have the same.
 pub fn key(text: &str) -> String {
     let text = text.to_lowercase().replace('"', "");

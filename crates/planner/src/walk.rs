@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Query, Select, TableFactor, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
 };
 
-/// What a walk comes by, before or after what is in it.
+/// Node that a walk comes by, before or after its contents.
 pub enum Seen<'a> {
     Query(&'a Query),
     AfterQuery,

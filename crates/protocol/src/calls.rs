@@ -156,7 +156,7 @@ pub enum ResultWhat {
 }
 
 impl ResultWhat {
-    /// What a message in the queue of a result says to its client. The others are never sent to one.
+    /// Content of a message in the queue of a result; `None` for messages that are never sent to a client.
     pub fn of(message: &Message) -> Option<Self> {
         match message {
             Message::Part(FragmentPart { id, part, end, .. }) => {
@@ -200,14 +200,21 @@ pub struct SessionsReply {
     pub sessions: Vec<SessionEntry>,
 }
 
+/// A session of a cluster that goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionEntry {
+    /// Identifier of the session.
     pub session: SessionId,
+    /// Time at which it was opened, in milliseconds since 1970.
     pub started_ms: i64,
+    /// Names of its queries.
     pub queries: Vec<String>,
+    /// Names of its tables.
     pub tables: Vec<String>,
+    /// Number of shards that its joins and aggregates are divided over.
     pub shards: usize,
     /// The gateway that has its client, if one does.
     pub gateway: Option<String>,
+    /// Number of workers that serve it.
     pub workers: usize,
 }

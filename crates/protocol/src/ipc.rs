@@ -15,8 +15,8 @@ pub use self::decode::{Decoder, check_memory, decode_batches, guarded, one_batch
 pub use self::encode::{encapsulated, encode_batch, encode_batches, encode_schema, stream_of};
 pub use self::shape::{Shape, shape};
 
-/// What tells a message of an IPC stream from what older versions of the format wrote, and ends a stream if its length
-/// is none.
+/// Marker that tells a message of an IPC stream from one of older versions of the format. It ends the stream if a length
+/// of zero follows.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 #[derive(Debug, Error)]

@@ -20,7 +20,7 @@ pub mod schema;
 pub mod size;
 pub mod wire;
 
-/// What is sent and stored of an error.
+/// The form of an error that is sent and stored.
 pub use caudal_core::Failure;
 pub use message::{FragmentPart, Message, Section, TableFragment};
 pub use objects::Objects;

@@ -68,8 +68,9 @@ enum Header {
     },
 }
 
+/// The header of a [`Section`], whose rows follow.
 #[derive(Debug, Serialize, Deserialize)]
-struct SectionHeader {
+pub struct SectionHeader {
     stage: StageId,
     rows_bytes: u64,
 }
@@ -144,7 +145,8 @@ fn decoded(rows: Bytes, encodings: &Encodings) -> Result<RecordBatch, Error> {
     Ok(encoding::decode(one_batch(rows)?, encodings)?)
 }
 
-fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
+/// Headers of sections, and their rows, which go into the frame's bodies.
+pub fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Bytes>), Error> {
     let rows: Vec<_> = sections
         .iter()
         .map(|section| encode_batches(&section.batches))
@@ -156,7 +158,11 @@ fn encode_sections(sections: &[Section]) -> Result<(Vec<SectionHeader>, Vec<Byte
     Ok((headers.collect(), rows))
 }
 
-fn decode_sections(sections: Vec<SectionHeader>, rest: &mut Bytes) -> Result<Vec<Section>, Error> {
+/// Sections whose rows come next.
+pub fn decode_sections(
+    sections: Vec<SectionHeader>,
+    rest: &mut Bytes,
+) -> Result<Vec<Section>, Error> {
     let mut decoded = vec![];
     for SectionHeader { stage, rows_bytes } in sections {
         decoded.push(Section { stage, batches: decode_batches(take(rest, rows_bytes)?)? });

@@ -20,7 +20,7 @@ pub struct Cluster {
     pub world: Arc<World>,
     pub processes: Vec<Process>,
     pub counts: Arc<Counts>,
-    /// When those that do not run are started again.
+    /// Times at which those that do not run are started again.
     due: BTreeMap<String, caudal_runtime::time::Instant>,
     workers: usize,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use caudal_client::remote::{self, Settings};
-use caudal_client::{Error, Event, Progress, Remote, Service};
+use caudal_client::{Error, Event, Remote, Service, UploadCounters};
 use caudal_core::{Code, Coded, TableId, codes, limits};
 use caudal_oracle::{compare, is_part};
 use caudal_protocol::calls::OpenRequest;
@@ -130,9 +130,9 @@ impl Session {
     async fn ask(&self, remote: &Arc<Remote>) -> Result<End, (Code, String)> {
         let mut answers = vec![vec![]; self.workload.queries.len()];
         let mut failures: Vec<Option<Failure>> = vec![None; self.workload.queries.len()];
-        let progress = Arc::new(Progress::new(self.workload.tables.len()));
+        let counters = Arc::new(UploadCounters::new(self.workload.tables.len()));
         let service: Arc<dyn Service> = Arc::<Remote>::clone(remote);
-        let reading = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+        let reading = caudal_client::run::<Error>(service, vec![], 1, counters, |event| {
             match event {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
                 Event::Done(query, Err(failed)) => failures[query.index()] = Some(failed),

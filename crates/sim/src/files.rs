@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use caudal_csv::{self as csv, Options, Reader};
-use caudal_oracle::tpch;
+use caudal_oracle::{Table, tpch};
 use caudal_protocol::manifest::QuerySpec;
 use caudal_suite::{NAMES, Suite};
 
-use crate::workload::{Table, Workload, join};
+use crate::workload::{Workload, join};
 
 const SUITE_SCALE: f64 = 0.0002;
 const TPCH_SCALE: f64 = 0.001;

@@ -285,7 +285,7 @@ impl Simulation {
         Outcome { ends, excused, problems }
     }
 
-    /// What a gateway brought back of a session that had ended goes before its tombstone does.
+    /// Objects of an ended session that a gateway brought back are removed before its tombstone is.
     async fn wait_for_the_sweep(&self) {
         let skew = Duration::from_millis(2 * WALL_SKEW_MS_MAX as u64);
         let kept = Duration::from_secs(3600 * (limits::TOMBSTONE_HOURS as u64 + 1));

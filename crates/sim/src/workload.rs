@@ -8,20 +8,13 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_core::{Code, SessionId, codes};
 use caudal_oracle::lookalikes::KINDS;
-use caudal_oracle::random_sql;
+use caudal_oracle::{Table, random_sql};
 use caudal_planner::{ROW_COLUMN, SessionSpec};
 use caudal_protocol::manifest::{Manifest, QuerySpec, TableEntry};
 use caudal_protocol::schema as core_schema;
 
 use crate::world::lock;
 use crate::{files, oracle};
-
-/// A table, whole. A session cuts it into fragments.
-#[derive(Clone, Debug)]
-pub struct Table {
-    pub name: String,
-    pub rows: RecordBatch,
-}
 
 #[derive(Debug)]
 pub struct Workload {
@@ -83,9 +76,7 @@ fn kept(name: String, make: impl FnOnce(String) -> Workload) -> Arc<Workload> {
 
 fn random(name: String, number: u64) -> Workload {
     let mut rng = fastrand::Rng::with_seed(1000 + number);
-    let tables = random_sql::TABLES
-        .map(|name| Table { name: name.to_string(), rows: random_sql::rows(&mut rng) })
-        .into();
+    let tables = random_sql::tables(&mut rng);
     let mut asked = vec![];
     while asked.len() < RANDOM_QUERIES {
         let random_sql::Query { sql, ordered } = random_sql::query(&mut rng);
@@ -117,9 +108,7 @@ fn alike(name: String, number: u64) -> Workload {
         "SELECT k, count(*) OVER (PARTITION BY k, n) AS r FROM t WHERE k = n",
     ];
     let mut rng = fastrand::Rng::with_seed(2000 + number);
-    let tables = random_sql::TABLES
-        .map(|name| Table { name: name.to_string(), rows: random_sql::rows(&mut rng) })
-        .into();
+    let tables = random_sql::tables(&mut rng);
     let mut alike = KINDS[rng.usize(..KINDS.len())].queries();
     alike.truncate(4);
     let careful = (0..2).map(|_| CAREFUL[rng.usize(..CAREFUL.len())].to_string());
@@ -137,7 +126,7 @@ impl Workload {
         let runtime = runtime();
         let queries = asked.into_iter().filter_map(|(entry, ordered)| {
             let answering = oracle::plain(&tables, &entry.sql, &entry.params);
-            let expected = runtime.block_on(answering).ok()?;
+            let expected = runtime.block_on(answering)?;
             Some(Query { entry, ordered, expected, fails: None })
         });
         let queries = queries.collect();

@@ -1,4 +1,4 @@
-//! How fast a journal is on a store: `cargo run -p caudal-store --example journal_speed -- STORE`.
+//! Speed of a journal on a store: `cargo run -p caudal-store --example journal_speed -- STORE`.
 //!
 //! Prints the latency of appending records of 100 kB, alone and with eight shards at once, and how
 //! long snapshot, compaction and loading take. What it writes it removes.

@@ -146,7 +146,7 @@ impl Journal {
             .buffered(limits::JOURNAL_COMPACTIONS_AT_ONCE);
         while let Some(number) = compacting.try_next().await? {
             self.compacted = number + 1;
-            failpoint::hit("journal.folding");
+            failpoint::hit("journal.compacting");
         }
         Ok(())
     }

@@ -9,6 +9,8 @@
 //! - An [`OutputWriter`] keeps what a completed stage gives out, and commits it at most once:
 //!   [`Committed`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
+
 mod address;
 mod allowance;
 mod directory;

@@ -43,6 +43,7 @@ impl Remote {
 }
 
 /// One call to the object store, for as long as it may take.
+#[allow(clippy::disallowed_methods, reason = "the network: a simulation has a store of its own")]
 async fn call<T>(
     action: &'static str,
     name: &str,

@@ -1,4 +1,4 @@
-//! What can be wrong with a suite or with how it is called, each with a stable code.
+//! Errors in a suite or in how it is called, each with a stable code.
 
 use std::path::PathBuf;
 
@@ -25,6 +25,8 @@ pub enum Error {
     UnknownQuery { suite: String, name: String, nearest: Option<String>, known: Vec<String> },
     #[error("there is no parameter `{name}`")]
     UnknownParam { name: String, nearest: Option<String> },
+    #[error("parameter `{name}` is given twice")]
+    ParamTwice { name: String },
     #[error("parameter `{name}` is of type {ty}, and `{value}` is not")]
     WrongParamType { name: String, value: String, ty: ParamType },
     #[error("parameter `{name}` has no default and was not given")]
@@ -54,6 +56,7 @@ impl Coded for Error {
             Self::UnreadableQuery { .. } => codes::QUERY_FILE_UNREADABLE,
             Self::UnknownQuery { .. } => codes::NO_SUCH_QUERY,
             Self::UnknownParam { .. } => codes::NO_SUCH_PARAMETER,
+            Self::ParamTwice { .. } => codes::NAME_GIVEN_TWICE,
             Self::WrongParamType { .. } => codes::WRONG_PARAMETER_TYPE,
             Self::MissingParam { .. } => codes::SUITE_PARAMETER_MISSING,
             Self::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,

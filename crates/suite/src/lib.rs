@@ -13,8 +13,6 @@
 //! This crate reads no data and knows no engine: it says what to run and on which files, and
 //! [`compare`] says whether two sets of results are the same.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
-
 mod builtin;
 pub mod compare;
 mod error;

@@ -11,22 +11,31 @@ use crate::Error;
 /// A parameter as the suite declares it. Without a default, it must be given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
+    /// Name, which stands as `$name` in SQL.
     pub name: String,
+    /// Type of its values.
     pub ty: ParamType,
+    /// Value where none is given.
     pub default: Option<ParamValue>,
+    /// Description for people.
     pub description: String,
 }
 
+/// Type of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParamType {
+    /// Integers of 64 bits.
     Int,
+    /// Numbers with a fraction.
     Float,
+    /// Texts.
     Text,
+    /// `true` and `false`.
     Bool,
 }
 
-/// The value of every declared parameter: what was given (`name=value` each), or its default.
+/// The value of every declared parameter: what was given (`name=value` each, once), or its default.
 pub(crate) fn assign(
     declared: &[Param],
     given: &[impl AsRef<str>],
@@ -49,7 +58,9 @@ pub(crate) fn assign(
             value: text.to_string(),
             ty: param.ty,
         })?;
-        values.insert(name.to_string(), value);
+        if values.insert(name.to_string(), value).is_some() {
+            return Err(Error::ParamTwice { name: name.to_string() });
+        }
     }
     for param in declared {
         if values.contains_key(&param.name) {
@@ -130,6 +141,7 @@ mod tests {
         assert_eq!(code(&["min_reviews=many", "country=x"]), codes::WRONG_PARAMETER_TYPE);
         assert_eq!(code(&["min_reviews=1"]), codes::SUITE_PARAMETER_MISSING);
         assert_eq!(code(&["min_reviews"]), codes::NOT_AN_ASSIGNMENT);
+        assert_eq!(code(&["country=x", "country=x"]), codes::NAME_GIVEN_TWICE);
     }
 
     #[test]

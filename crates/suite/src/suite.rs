@@ -12,24 +12,31 @@ use crate::manifest::{self, Manifest};
 use crate::params::{self, Param};
 use crate::{Error, NAMES, builtin, files};
 
+/// Queries that belong together, and the tables and parameters that they are about.
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// What a user calls it: a built-in suite's name, or the name of the folder.
+    /// Name by which a user calls it: a built-in suite's name, or the name of the folder.
     pub name: String,
+    /// Title for people.
     pub title: String,
+    /// Parameters of all queries.
     pub params: Vec<Param>,
+    /// Tables that the queries can name.
     pub tables: Vec<TablePattern>,
+    /// Queries, in the order of the manifest.
     pub queries: Vec<Query>,
 }
 
 /// A table of a suite, before its files are looked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TablePattern {
+    /// Name of the table in SQL.
     pub name: String,
     /// Alternatives, relative to the data folder: the first that matches anything is the table.
     pub files: Vec<String>,
-    /// How many fields a row has, where the header is wrong about it.
+    /// Number of fields of a row, where the header is wrong about it.
     pub fields: Option<usize>,
+    /// Columns that SQL sees.
     pub columns: Vec<Column>,
 }
 
@@ -40,7 +47,9 @@ pub struct Query {
     pub name: String,
     /// Several results of one question share a group, by which they can be chosen together.
     pub group: Option<String>,
+    /// Title for people; empty, if it has none.
     pub title: String,
+    /// Text of the query.
     pub sql: String,
 }
 

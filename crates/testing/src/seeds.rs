@@ -1,4 +1,4 @@
-//! How many seeds a randomised test tries.
+//! Number of seeds that a randomised test tries.
 
 use std::ops::Range;
 

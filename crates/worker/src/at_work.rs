@@ -1,4 +1,4 @@
-//! What a worker computes now, and since when: for those who wonder what takes so long.
+//! Current computations of a worker, and since when: for those who wonder what takes so long.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -50,7 +50,7 @@ pub async fn no_baton(baton: DeliveryTag, consumer: &dyn Consumer) -> Result<boo
     Ok(is_on)
 }
 
-/// What was committed is forgotten: a stage is run, and published, once more.
+/// Committed output is forgotten: a stage is run, and published, once more.
 pub fn output_uncommitted<T>(outputs: &mut Vec<T>) {
     if mutant("output_uncommitted") {
         outputs.clear();
@@ -62,7 +62,7 @@ pub fn failure_uncommitted() -> bool {
     mutant("failure_uncommitted")
 }
 
-/// What the owner of a shard had in memory when its subscription ended, as if it were the same consumer still.
+/// State that the owner of a shard had in memory when its subscription ended, as if it were the same consumer still.
 pub fn memory_kept(worker: &Worker, shard: ShardId) -> Option<Owner> {
     if mutant("memory_kept") { kept::find(worker, shard) } else { None }
 }

@@ -8,9 +8,11 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::{FragmentId, Part, SeenOfSource, StageId};
 use caudal_engine::ShardState;
+use caudal_protocol::FragmentPart;
 use caudal_protocol::ipc::{decode_batches, encode_batches, take};
-use caudal_protocol::wire::{self, frame, unframe};
-use caudal_protocol::{FragmentPart, Section};
+use caudal_protocol::wire::{
+    self, SectionHeader, decode_sections, encode_sections, frame, unframe,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default)]
@@ -66,12 +68,6 @@ struct Header {
     takeover: Option<Takeover>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct SectionHeader {
-    stage: StageId,
-    rows_bytes: u64,
-}
-
 /// A part of a fragment in several.
 #[derive(Debug, Serialize, Deserialize)]
 struct PartHeader {
@@ -88,23 +84,13 @@ impl Record {
 
     pub fn encode(&self) -> Result<Bytes, wire::Error> {
         let mut bodies = self.messages.clone();
-        let mut body = |batches: &[RecordBatch]| {
-            let rows = encode_batches(batches)?;
-            let rows_bytes = rows.len() as u64;
-            bodies.push(rows);
-            Ok::<u64, wire::Error>(rows_bytes)
-        };
-        let mut content = vec![];
-        for Section { stage, batches } in &self.state.gathered {
-            content.push(SectionHeader { stage: *stage, rows_bytes: body(batches)? });
-        }
+        let (content, rows) = encode_sections(&self.state.gathered)?;
+        bodies.extend(rows);
         let mut parts = vec![];
         for FragmentPart { id, part, end, sections } in &self.state.pending {
-            let mut headers = vec![];
-            for Section { stage, batches } in sections {
-                headers.push(SectionHeader { stage: *stage, rows_bytes: body(batches)? });
-            }
-            parts.push(PartHeader { id: *id, part: *part, end: *end, sections: headers });
+            let (sections, rows) = encode_sections(sections)?;
+            bodies.extend(rows);
+            parts.push(PartHeader { id: *id, part: *part, end: *end, sections });
         }
         let header = Header {
             messages: self.messages.iter().map(|message| message.len() as u64).collect(),
@@ -122,17 +108,11 @@ impl Record {
         let (header, mut rest): (Header, _) = unframe(body)?;
         let messages = header.messages.into_iter().map(|bytes| take(&mut rest, bytes));
         let messages = messages.collect::<Result<_, _>>()?;
-        let mut rows = |rows_bytes| decode_batches(take(&mut rest, rows_bytes)?);
-        let mut sections = |headers: Vec<SectionHeader>| {
-            let section = |SectionHeader { stage, rows_bytes }| {
-                Ok(Section { stage, batches: rows(rows_bytes)? })
-            };
-            headers.into_iter().map(section).collect::<Result<Vec<_>, wire::Error>>()
-        };
-        let gathered = sections(header.content)?;
+        let gathered = decode_sections(header.content, &mut rest)?;
         let mut pending = vec![];
-        for PartHeader { id, part, end, sections: headers } in header.parts {
-            pending.push(FragmentPart { id, part, end, sections: sections(headers)? });
+        for PartHeader { id, part, end, sections } in header.parts {
+            let sections = decode_sections(sections, &mut rest)?;
+            pending.push(FragmentPart { id, part, end, sections });
         }
         let state = ShardState { seen: header.seen, pending, gathered };
         let Header { early, done, takeover, .. } = header;
@@ -146,6 +126,7 @@ mod tests {
 
     use arrow::array::{ArrayRef, Int64Array};
     use caudal_core::{Attempt, Source, TableId};
+    use caudal_protocol::Section;
 
     use super::*;
 

@@ -99,7 +99,7 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         return Next::Later;
     }
     if error.is_somebody_elses_turn() {
-        info!(%session, %error, "starting anew");
+        info!(%session, %error, "subscription lost, starting anew");
         *failed_in_a_row = 0;
         return Next::Again;
     }
@@ -108,7 +108,7 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
     // Others may reach the store: that this one does not says nothing about the session.
     let is_own = error.code() == codes::STORE_FAILED;
     if is_own || (may_help && *failed_in_a_row < limits::WORKER_RETRIES_MAX) {
-        warn!(%session, %error, "starting anew");
+        warn!(%session, %error, "subscription failed, starting anew");
         return Next::Again;
     }
     let failure = Failure::of(&error);

@@ -23,12 +23,12 @@ pub struct Capacities {
 /// One looks at a time.
 type Turnstile = tokio::sync::Mutex<Fill>;
 
-/// How full a queue is. How many messages it takes is not known, only that it has refused one: it was
-/// full at the most that was ever seen in it.
+/// Fill level of a queue. Its capacity is not known, only that it has refused a message: it was full at the most
+/// that was ever seen in it.
 #[derive(Default)]
 struct Fill {
     full_at: u32,
-    /// How many more may be let go.
+    /// Number of messages that may still be let go.
     free: u32,
 }
 

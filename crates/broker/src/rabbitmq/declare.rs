@@ -18,7 +18,7 @@ pub enum QueueType {
 }
 
 impl QueueType {
-    /// What they are called, by RabbitMQ and by whoever chooses one.
+    /// Names of the types, as RabbitMQ and whoever chooses one call them.
     pub const NAMES: [&str; 2] = [QueueType::Classic.name(), QueueType::Quorum.name()];
 
     const fn name(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! What every broker promises.
+//! Guarantees of every broker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What only RabbitMQ can show: here while it is well.
+//! Behaviour that only RabbitMQ can show: here while it is well.
 
 mod channels;
 mod names;

@@ -93,15 +93,3 @@ pub async fn drain(consumer: &mut Box<dyn Consumer>, count: usize) -> Vec<u32> {
     numbers.sort_unstable();
     numbers
 }
-
-/// Looks again and again until it is so.
-pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let looking = async {
-        while !is_so() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), looking)
-        .await
-        .unwrap_or_else(|_| panic!("{what}"));
-}

@@ -6,21 +6,20 @@ mod service;
 use std::sync::Arc;
 
 use caudal_broker::{Broker, MemoryBroker};
-use caudal_client::{Event, Progress, Service, Upload};
-use caudal_core::{Code, Coded, Failure, SessionId, codes};
+use caudal_client::{Event, Service, Upload, UploadCounters};
+use caudal_core::SessionId;
 use caudal_engine::{Engine, Memory, memory};
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
 use caudal_protocol::Queues;
 use caudal_runtime::{Level, compute};
 use caudal_worker::{Counts, Worker};
-use datafusion::error::DataFusionError;
-use thiserror::Error;
 
 pub use self::service::InProcess;
 use self::service::session_error;
+use crate::error::Error;
 
-/// How a run is carried out.
+/// Settings of a run in this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Fragments read, and mapped, at the same time.
@@ -34,43 +33,12 @@ impl Default for Settings {
     }
 }
 
-#[derive(Debug, Error)]
-pub enum Error {
-    #[error("cannot start the engine: {0}")]
-    Engine(DataFusionError),
-    #[error(transparent)]
-    Client(#[from] caudal_client::Error),
-}
-
-impl Coded for Error {
-    fn code(&self) -> Code {
-        match self {
-            Error::Engine(_) => codes::ENGINE_CANNOT_START,
-            Error::Client(error) => error.code(),
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            Error::Engine(_) => None,
-            Error::Client(error) => error.hint(),
-        }
-    }
-
-    fn failures(&self) -> Vec<Failure> {
-        match self {
-            Error::Client(error) => error.failures(),
-            other => vec![Failure::of(other)],
-        }
-    }
-}
-
 /// A session of its own, with a worker of its own. Dropped, both end.
 pub struct Local {
     pub session: Arc<Session>,
     pub engine: Arc<Engine>,
     pub counts: Arc<Counts>,
-    /// What its client talks to.
+    /// The session, as its client sees it.
     pub service: Arc<InProcess>,
     threads: usize,
 }
@@ -113,14 +81,14 @@ impl Local {
 
     /// Sends the tables and hands every event to `handle`, on the calling task, until all queries
     /// are done; then removes everything of the session.
-    pub async fn run<E: From<Error> + From<caudal_client::Error>>(
+    pub async fn run<E: From<caudal_client::Error>>(
         self,
         uploads: Vec<Upload>,
-        progress: Arc<Progress>,
+        counters: Arc<UploadCounters>,
         handle: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
         let service = Arc::<InProcess>::clone(&self.service);
-        caudal_client::run(service, uploads, self.threads, progress, handle).await?;
+        caudal_client::run(service, uploads, self.threads, counters, handle).await?;
         Ok(self.service.finish().await?)
     }
 }

@@ -1,4 +1,4 @@
-//! What makes much of little is an error of its query, and of no other; nobody's process ends.
+//! Queries that make much of little fail, each alone; nobody's process ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,7 +120,7 @@ async fn a_series_that_nobody_waits_for_is_given_up() {
     assert_eq!(answer.await.unwrap(), [Ok(1)]);
 }
 
-/// What they make of a list could not be known before: our SQL has none.
+/// The size of their result could not be known before: our SQL has none.
 #[tokio::test]
 async fn functions_of_functions_cannot_be_called() {
     for call in ["array_transform([1, 2], x -> repeat('x', x))", "array_filter([1, 2], x -> x > 1)"]

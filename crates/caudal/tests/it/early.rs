@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::DataType;
-use caudal::local::{Error, Local, Settings};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::Faults;
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::TableId;
-use caudal_oracle::compare;
+use caudal_oracle::{compare, fragments};
 use caudal_protocol::TableFragment;
 use tokio::sync::mpsc;
 
-use crate::harness::{Run, Table, fragments, plain, schema};
+use crate::harness::{FRAGMENT_ROWS_MAX, Run, Table, plain, schema};
 
 fn numbers(name: &str, column: &str, values: Vec<i64>, per_fragment: usize) -> Table {
     let schema = schema(&[(column, DataType::Int64)]);
@@ -41,8 +42,8 @@ async fn a_growing_count_is_answered_when_it_crosses_the_line() {
     let local = Local::open(Arc::clone(&plan), Settings::default()).await.unwrap();
     let session = Arc::clone(&local.session);
     let (sender, mut rows) = mpsc::unbounded_channel();
-    let progress = Arc::new(Progress::new(2));
-    let running = tokio::spawn(local.run::<Error>(vec![], progress, move |event| {
+    let counters = Arc::new(UploadCounters::new(2));
+    let running = tokio::spawn(local.run::<Error>(vec![], counters, move |event| {
         if let Event::Rows(_, batch) = event {
             let _ = sender.send(batch.num_rows());
         }
@@ -184,7 +185,7 @@ fn grown(name: &str, rows: usize, rng: &mut fastrand::Rng) -> Table {
     let columns: Vec<ArrayRef> =
         vec![Arc::new(keys), Arc::new(values), Arc::new(odd), Arc::new(texts)];
     let rows = RecordBatch::try_new(schema.clone(), columns).unwrap();
-    let fragments = fragments(&rows, rng);
+    let fragments = fragments(&rows, FRAGMENT_ROWS_MAX, rng);
     Table { name: name.to_string(), schema, fragments }
 }
 

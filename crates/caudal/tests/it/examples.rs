@@ -53,7 +53,7 @@ fn progress_and_cancel() {
     assert!(said.contains("\nanswered with 1 row\nsome "), "{said}");
 }
 
-/// What the README shows is what is run.
+/// The code that the README shows is what is run.
 #[test]
 fn the_readme_shows_an_example() {
     let readme = include_str!("../../../../README.md");

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::num::NonZero;
-use std::time::{Duration, Instant};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 use caudal::{Coded, Error, Event, Job, Session, Suite, Tables};
 use caudal_core::codes;
+use caudal_testing::until;
 use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -112,6 +112,10 @@ async fn every_error_has_its_code() {
         "CDL-2011"
     );
 
+    let twice = tables.clone().param("least", 1).param("least", 2);
+    let error = refused(&twice, SQL).await;
+    assert_eq!((error.code(), error.is_of_query()), (codes::NAME_GIVEN_TWICE, false));
+
     let mut answer = tables.query("SELECT 9223372036854775807 + id FROM items").await.unwrap();
     let error = answer.batches().await.unwrap_err();
     assert!(matches!(error, Error::Failed { .. }));
@@ -173,11 +177,8 @@ async fn the_queries_of_a_suite_as_datafusion_alone_answers_them() {
 
 /// Waits until no more tasks are alive than there were.
 async fn all_tasks_but(before: usize) {
-    let started = Instant::now();
-    while Handle::current().metrics().num_alive_tasks() > before {
-        assert!(started.elapsed() < Duration::from_secs(20), "tasks outlive their answer");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let alive = || Handle::current().metrics().num_alive_tasks();
+    until("tasks end with their answer", async || alive() <= before).await;
 }
 
 #[tokio::test]

@@ -4,16 +4,23 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
-use caudal::local::{Error, Local, Settings};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use caudal::Error;
+use caudal::local::{Local, Settings};
 use caudal_broker::{Broker, Faults, MemoryBroker};
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::TableId;
+use caudal_oracle::Plain;
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::TableFragment;
-use datafusion::datasource::MemTable;
-use datafusion::prelude::{SessionConfig, SessionContext};
 
-use crate::sabotage::sabotage;
+use crate::faulty_mapper::faulty_mapper;
+
+/// Rows of a fragment of a random table.
+pub const FRAGMENT_ROWS_MAX: usize = 40;
+
+/// Partitions that DataFusion works on at the same time.
+const PARTITIONS: usize = 3;
 
 /// A table as the batches that its fragments will be.
 #[derive(Clone, Debug)]
@@ -25,7 +32,7 @@ pub struct Table {
 
 pub type Answer = Result<Vec<RecordBatch>, String>;
 
-/// What a run went through besides its answers.
+/// Counts of what a run went through besides its answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     pub redelivered: u64,
@@ -40,8 +47,8 @@ pub struct Run<'a> {
     pub faults: Faults,
     pub seed: u64,
     pub memory_bytes: usize,
-    /// Let somebody spoil fragments from under the map workers.
-    pub sabotage: bool,
+    /// A map worker more, which sends fragments in part and dies.
+    pub faulty_mapper: bool,
 }
 
 impl<'a> Run<'a> {
@@ -54,7 +61,7 @@ impl<'a> Run<'a> {
             faults: Faults::default(),
             seed: 1,
             memory_bytes,
-            sabotage: false,
+            faulty_mapper: false,
         }
     }
 
@@ -82,19 +89,19 @@ impl<'a> Run<'a> {
         let plan = self.plan().await.map_err(|error| error.to_string())?;
         let broker: Arc<dyn Broker> =
             Arc::new(Arc::new(MemoryBroker::with_faults(self.faults, self.seed)));
-        let saboteur = Arc::clone(&broker);
+        let to_faulty_mapper = Arc::clone(&broker);
         let settings = Settings { threads: 2, memory_bytes: self.memory_bytes };
         let local = Local::open_on(broker, Arc::clone(&plan), settings).await.map_err(text)?;
         let (counts, engine) = (Arc::clone(&local.counts), Arc::clone(&local.engine));
-        if self.sabotage {
+        if self.faulty_mapper {
             let queues = local.session.queues.clone();
-            tokio::spawn(sabotage(saboteur, queues, Arc::clone(&plan), self.seed));
+            tokio::spawn(faulty_mapper(to_faulty_mapper, queues, Arc::clone(&plan), self.seed));
         }
         let upload = tokio::spawn(upload(Arc::clone(&local.session), self.tables.to_vec()));
         let mut answers: Vec<Answer> = plan.queries.iter().map(|_| Ok(vec![])).collect();
-        let progress = Arc::new(Progress::new(self.tables.len()));
+        let counters = Arc::new(UploadCounters::new(self.tables.len()));
         local
-            .run::<Error>(vec![], progress, |event| {
+            .run::<Error>(vec![], counters, |event| {
                 match event {
                     Event::Rows(query, batch) => {
                         if let Ok(batches) = &mut answers[query.index()] {
@@ -151,38 +158,37 @@ pub async fn upload(
     Ok(())
 }
 
-/// What DataFusion alone answers.
+/// DataFusion's own answer.
 pub async fn plain(tables: &[Table], sql: &str) -> Answer {
-    let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(3));
-    for function in caudal_functions::all() {
-        context.register_udf(function);
-    }
+    let plain = Plain::new(PARTITIONS);
     for table in tables {
         let mut partitions = vec![vec![]; 2];
         for (index, batch) in table.fragments.iter().enumerate() {
             partitions[index % 2].push(batch.clone());
         }
-        let provider = MemTable::try_new(table.schema.clone(), partitions).map_err(text)?;
-        context.register_table(table.name.as_str(), Arc::new(provider)).map_err(text)?;
+        plain.add(&table.name, table.schema.clone(), partitions).map_err(text)?;
     }
-    let frame = context.sql(sql).await.map_err(text)?;
-    frame.collect().await.map_err(text)
+    plain.answer(sql, &[]).await.map_err(text)
 }
 
 fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// Cuts a batch into fragments of random sizes, some of them empty.
-pub fn fragments(batch: &RecordBatch, rng: &mut fastrand::Rng) -> Vec<RecordBatch> {
-    let mut fragments = vec![];
-    let mut start = 0;
-    while start < batch.num_rows() {
-        let rows = rng.usize(0..=40).min(batch.num_rows() - start);
-        fragments.push(batch.slice(start, rows));
-        start += rows;
+/// The cells of each row, as text.
+pub fn cells(batches: &[RecordBatch]) -> Vec<Vec<String>> {
+    let options = FormatOptions::new().with_null("NULL");
+    let mut rows = vec![];
+    for batch in batches {
+        let columns = batch.columns().iter();
+        let columns: Vec<_> =
+            columns.map(|column| ArrayFormatter::try_new(column, &options).unwrap()).collect();
+        for row in 0..batch.num_rows() {
+            let cells = columns.iter().map(|column| column.value(row).to_string());
+            rows.push(cells.collect::<Vec<_>>());
+        }
     }
-    fragments
+    rows
 }
 
 pub fn schema(fields: &[(&str, DataType)]) -> SchemaRef {

@@ -6,6 +6,7 @@ mod bounds;
 mod differential;
 mod early;
 mod examples;
+mod faulty_mapper;
 mod front;
 #[allow(dead_code, reason = "what the tests of workers need")]
 mod harness;
@@ -14,5 +15,4 @@ mod memory;
 mod overflow;
 mod random_sql;
 mod right;
-mod sabotage;
 mod tpch;

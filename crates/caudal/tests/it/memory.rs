@@ -1,4 +1,4 @@
-//! What does not fit into memory is spilled; what cannot be spilled fails with a code.
+//! Spilling: data that does not fit into memory is spilled; what cannot be spilled fails with a code.
 
 use std::sync::Arc;
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
 use arrow::datatypes::DataType;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use crate::harness::{Answer, Run, Table, schema};
+use crate::harness::{Answer, Run, Table, cells, schema};
 
 const OVERFLOW: &str = "a number does not fit into its type";
 
@@ -37,18 +36,8 @@ fn numbers(order: [usize; 4]) -> Table {
 
 /// Rows separated by `;`, cells by `,`, in the order they came.
 fn text_of(answer: &Answer) -> Result<String, String> {
-    let options = FormatOptions::new().with_null("NULL");
-    let mut rows = vec![];
-    for batch in answer.as_ref().map_err(String::clone)? {
-        let cells = batch.columns().iter();
-        let cells: Vec<_> =
-            cells.map(|column| ArrayFormatter::try_new(column, &options).unwrap()).collect();
-        for row in 0..batch.num_rows() {
-            let row: Vec<_> = cells.iter().map(|cell| cell.value(row).to_string()).collect();
-            rows.push(row.join(","));
-        }
-    }
-    Ok(rows.join(";"))
+    let rows = cells(answer.as_ref().map_err(String::clone)?);
+    Ok(rows.iter().map(|row| row.join(",")).collect::<Vec<_>>().join(";"))
 }
 
 async fn answers(

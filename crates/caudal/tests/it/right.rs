@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use crate::harness::{Run, Table, schema};
+use crate::harness::{Run, Table, cells, schema};
 
 struct Case {
     about: String,
@@ -91,17 +90,9 @@ fn normal(field: &str) -> String {
 }
 
 fn rendered(batches: &[RecordBatch]) -> Vec<String> {
-    let options = FormatOptions::default().with_null("NULL");
-    let mut rows = vec![];
-    for batch in batches {
-        let columns = batch.columns().iter();
-        let columns: Vec<_> =
-            columns.map(|column| ArrayFormatter::try_new(column, &options).unwrap()).collect();
-        for row in 0..batch.num_rows() {
-            let fields = columns.iter().map(|column| normal(&column.value(row).to_string()));
-            rows.push(fields.collect::<Vec<_>>().join(" | "));
-        }
-    }
+    let row =
+        |cells: &Vec<String>| cells.iter().map(|cell| normal(cell)).collect::<Vec<_>>().join(" | ");
+    let mut rows: Vec<String> = cells(batches).iter().map(row).collect();
     rows.sort();
     rows
 }

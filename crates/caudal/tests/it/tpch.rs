@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
-use caudal::local::{Error, Local, Settings};
-use caudal_client::{Event, Progress, Upload};
+use caudal::Error;
+use caudal::local::{Local, Settings};
+use caudal_client::{Event, Upload, UploadCounters};
 use caudal_core::TableId;
 use caudal_csv::{Options, Reader, Table};
 use caudal_oracle::{compare, tpch};
@@ -89,9 +90,9 @@ async fn ours(tables: &[Table], shards: usize) -> Vec<Vec<RecordBatch>> {
     }
     let mut answers = vec![vec![]; plan.queries.len()];
     let local = Local::open(plan, Settings::default()).await.unwrap();
-    let progress = Arc::new(Progress::new(tables.len()));
+    let counters = Arc::new(UploadCounters::new(tables.len()));
     local
-        .run::<Error>(uploads, progress, |event| {
+        .run::<Error>(uploads, counters, |event| {
             match event {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
                 Event::Done(query, outcome) => outcome.unwrap_or_else(|f| panic!("{query}: {f:?}")),

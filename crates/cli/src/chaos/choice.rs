@@ -1,4 +1,4 @@
-//! Who is next: pure, from the nodes there are, the time, and a seed.
+//! Choice of the next node to hit: pure, from the nodes there are, the time, and a seed.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use caudal_monitor::members::Role;
 use clap::ValueEnum;
 
-/// What can be done to a node.
+/// Kinds of faults of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub enum Kind {
     /// SIGKILL
@@ -40,7 +40,7 @@ impl Choice {
         Self { random, kinds, spare_window, has_mercy, hit: HashMap::new() }
     }
 
-    /// Whom to hit now, and how; nobody where all are down, spared or needed.
+    /// Node to hit now, and how; `None` where all are down, spared or needed.
     pub fn next(&mut self, targets: &[Target], now: Instant) -> Option<(String, Kind)> {
         let candidates: Vec<&Target> =
             targets.iter().filter(|target| self.may_be_hit(target, targets, now)).collect();

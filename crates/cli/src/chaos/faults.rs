@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use caudal_core::limits;
 use caudal_monitor::Process;
 use caudal_monitor::members::Member;
 use rustix::process::Signal;
@@ -69,7 +70,9 @@ impl<'a> Faults<'a> {
     fn send(&mut self, node: &str, action: &str, signal: Signal) -> io::Result<Option<u32>> {
         let Some(process) = self.process(node) else { return Ok(None) };
         process.signal(signal);
-        if signal == Signal::KILL && !process.wait(Duration::from_secs(5)) {
+        if signal == Signal::KILL
+            && !process.wait(Duration::from_secs(limits::CHAOS_KILL_SECONDS_MAX))
+        {
             return Err(io::Error::other(format!("{node} does not die of SIGKILL")));
         }
         if let Some(log) = &mut self.log {

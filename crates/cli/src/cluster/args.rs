@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use caudal_broker::rabbitmq::QueueType;
+use caudal_core::limits;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -46,7 +47,7 @@ pub struct WorkerArgs {
     #[command(flatten)]
     pub node: NodeArgs,
     /// Compute threads [default: one per core]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=limits::THREADS_MAX))]
     pub threads: Option<u32>,
     /// Memory of all sessions' joins, aggregates and sorts before they spill to disk [default: half of the machine's, or of
     /// the container's]
@@ -68,16 +69,16 @@ pub struct GatewayArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     pub listen: SocketAddr,
     /// Sessions that may be open in the whole cluster; the same for all its gateways
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=9999))]
+    #[arg(long, value_name = "N", default_value_t = limits::SESSIONS_MAX as u32, value_parser = clap::value_parser!(u32).range(1..=limits::SESSIONS_SET_MAX))]
     pub sessions: u32,
     /// Shards of a session whose client does not say [default: 4]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=limits::SHARDS_MAX as i64))]
     pub shards: Option<u32>,
     /// Seconds after which a session that no client holds is removed
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::GRACE_SECONDS)]
     pub grace: u64,
     /// Seconds that a session may be open, whatever it is at
-    #[arg(long, value_name = "SECONDS", default_value_t = caudal_core::limits::SESSION_SECONDS_MAX)]
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::SESSION_SECONDS_MAX)]
     pub session_max: u64,
     /// A file with the tokens that clients may present, one a line; without it, any is good
     #[arg(long, value_name = "FILE")]
@@ -134,13 +135,13 @@ pub struct BrokerArgs {
   caudal run steam --data ./steam --gateway 127.0.0.1:7070   # in another terminal")]
 pub struct UpArgs {
     /// How many workers
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=limits::UP_WORKERS_MAX))]
     pub workers: u32,
     /// How many gateways
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=limits::UP_GATEWAYS_MAX))]
     pub gateways: u32,
     /// How many monitors; without any, nobody brings back what dies
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=9))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=limits::UP_MONITORS_MAX))]
     pub monitors: u32,
     /// The port of the first gateway; the others have the next ones
     #[arg(long, default_value_t = 7070)]
@@ -152,13 +153,13 @@ pub struct UpArgs {
     #[arg(long, value_name = "STORE")]
     pub store: Option<String>,
     /// Compute threads of each worker [default: the cores divided by the workers, at least 1]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=limits::THREADS_MAX))]
     pub threads: Option<u32>,
     /// Sessions that may be open at the same time
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=9999))]
+    #[arg(long, value_name = "N", default_value_t = limits::SESSIONS_MAX as u32, value_parser = clap::value_parser!(u32).range(1..=limits::SESSIONS_SET_MAX))]
     pub sessions: u32,
     /// Seconds after which a session that no client holds is removed
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = limits::GRACE_SECONDS)]
     pub grace: u64,
     /// A file with the tokens that clients may present, one a line; without it, any is good
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use caudal_core::codes;
+use caudal_core::{codes, limits};
 use caudal_monitor::NodeId;
 use caudal_monitor::members::{Launch, Member, Role};
 use caudal_worker::memory;
@@ -13,12 +13,12 @@ use crate::cluster::args::UpArgs;
 use crate::cluster::state::Cluster;
 use crate::error::Failed;
 
-/// Where health checks are answered: below the ports that the system gives to outgoing connections, so
+/// Ports at which health checks are answered: below those that the system gives to outgoing connections, so
 /// that a node that comes back finds its own free.
 const HEALTH_PORTS: Range<u16> = 12_000..19_900;
 const HERE: &str = "127.0.0.1";
 
-/// Whoever needs others after them: the broker first, the monitors, of whom the last leads, last.
+/// Nodes, each after those that it needs: the broker first, the monitors, of whom the last leads, last.
 pub fn plan(cluster: &Cluster, args: &UpArgs) -> Result<Vec<Member>, Failed> {
     let cannot =
         |error| Failed::new(codes::NODE_DID_NOT_START, format!("cannot start nodes: {error}"));
@@ -51,7 +51,7 @@ fn cores() -> u32 {
 /// Of a session whose client does not say: as many as can be worked on at once. Each more is a message more for every
 /// fragment.
 fn shards(workers: u32, cores: u32) -> u32 {
-    workers.min(cores).clamp(2, 64)
+    workers.min(cores).clamp(2, limits::UP_SHARDS_MAX)
 }
 
 impl Planning<'_> {

@@ -1,4 +1,4 @@
-//! What the processes of a cluster have in common: a broker, a store, a log, an end.
+//! Common parts of a cluster's processes: a broker, a store, a log, an end.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -21,7 +21,7 @@ use crate::cluster::args::NodeArgs;
 use crate::cluster::state::Cluster;
 use crate::error::{Failed, Told};
 
-/// What a node says when nobody asks for more, by CAUDAL_LOG.
+/// Log level of a node when CAUDAL_LOG asks for no other.
 const LOG_DEFAULT: &str = "info";
 
 /// lapin would write down every message that a broker returns, with its rows; what is wrong with the broker we say
@@ -94,7 +94,7 @@ pub fn take_any_place(
     folder.map(|folder| take_place(&folder, &args.name, runtime)).transpose()
 }
 
-/// Where RabbitMQ is: as was said, as the cluster file says, or where it usually is.
+/// Address of RabbitMQ: as was said, as the cluster file says, or the usual one.
 fn broker_url(args: &NodeArgs) -> Result<String, Failed> {
     if let Some(url) = &args.broker {
         return Ok(url.clone());

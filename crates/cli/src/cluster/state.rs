@@ -1,4 +1,4 @@
-//! What a cluster on this machine consists of: the file that `up` writes and monitors read. Its folder is
+//! Content of a cluster on this machine: the file that `up` writes and monitors read. Its folder is
 //! described in `caudal_monitor::folder`; beside that it has
 //!
 //! ```text
@@ -23,7 +23,7 @@ pub struct Cluster {
     pub store: String,
     #[serde(flatten)]
     pub members: Members,
-    /// Where all of this was found.
+    /// Folder in which all of this was found.
     #[serde(skip)]
     path: PathBuf,
 }
@@ -93,7 +93,7 @@ impl Cluster {
     }
 }
 
-/// Where the private RabbitMQ of a cluster is.
+/// Folder of the private RabbitMQ of a cluster.
 pub fn broker_folder(folder: &Folder) -> PathBuf {
     folder.path().join("broker")
 }

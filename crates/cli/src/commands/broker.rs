@@ -19,7 +19,7 @@ use crate::cluster::state::broker_folder;
 use crate::error::Told;
 use crate::session::runtime;
 
-/// How often it is looked at.
+/// Interval at which it is looked at.
 const LOOK: Duration = Duration::from_millis(limits::RABBITMQ_WATCH_MS);
 /// After a start that failed: another RabbitMQ may be about to end.
 const PAUSE: Duration = Duration::from_millis(limits::RABBITMQ_RESTART_MS);
@@ -34,7 +34,7 @@ pub fn run(args: BrokerArgs) -> Done {
     runtime.block_on(async {
         tokio::select! {
             biased;
-            _ = stop.above(0) => info!("leaves"),
+            _ = stop.above(0) => info!("broker keeper stopped"),
             () = keep(&mut rabbit, &responder) => {}
         }
     });

@@ -15,7 +15,7 @@ use crate::cluster::state::Cluster;
 use crate::commands::status::{self, Status};
 use crate::error::Failed;
 
-/// How long a cluster may take to be whole again when nobody hits it any more.
+/// Time that a cluster may take to be whole again when nobody hits it any more.
 const MEND: Duration = Duration::from_secs(limits::MEND_SECONDS_MAX);
 const LOOK: Duration = Duration::from_millis(limits::MEND_LOOK_MS);
 

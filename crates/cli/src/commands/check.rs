@@ -1,8 +1,7 @@
 //! `caudal check`: whether results are what they should be.
 
-use caudal::Suite;
-use caudal_core::codes;
-use caudal_suite::compare::{Order, compare_dirs};
+use caudal::compare::{Order, compare_dirs};
+use caudal::{Suite, codes};
 
 use crate::args::CheckArgs;
 use crate::error::{Failed, Told};

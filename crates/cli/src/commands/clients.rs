@@ -5,7 +5,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::{codes, limits};
+use caudal::codes;
+use caudal_core::limits;
 
 use crate::Done;
 use crate::args::{ClientsArgs, ClusterArgs};
@@ -16,7 +17,7 @@ use crate::load::report;
 use crate::load::workload::Workload;
 use crate::output::{Format, writer};
 
-/// How often the table is drawn.
+/// Interval at which the table is drawn.
 const DRAW: Duration = Duration::from_millis(limits::CLIENTS_DRAW_MS);
 
 pub fn run(args: ClientsArgs) -> Done {
@@ -103,7 +104,7 @@ fn attend(clients: &[Arc<Client>], all_done: impl Fn() -> bool) {
         }
         for (record, told) in records.iter().zip(&mut told) {
             if !live {
-                tell_news(record, *told);
+                tell_outcomes(record, *told);
             }
             *told = (record.equal.len(), record.wrong.len());
         }
@@ -114,7 +115,8 @@ fn attend(clients: &[Arc<Client>], all_done: impl Fn() -> bool) {
     }
 }
 
-fn tell_news(record: &Record, (equal, wrong): (usize, usize)) {
+/// Tells of runs that have ended since so many were told.
+fn tell_outcomes(record: &Record, (equal, wrong): (usize, usize)) {
     let Record { number, suite, .. } = record;
     for took in &record.equal[equal..] {
         eprintln!("client {number}: {suite} equal in {:.2} s", took.as_secs_f64());

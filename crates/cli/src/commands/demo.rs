@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use caudal::{Event, Failure, Job, Session, Suite};
-use caudal_core::{codes, limits};
-use caudal_suite::compare::{Order, Outcome, compare_dirs};
+use caudal::compare::{Order, Outcome, compare_dirs};
+use caudal::{Event, Failure, Job, Session, Suite, codes};
+use caudal_core::limits;
 use indicatif::HumanBytes;
 
 use crate::Done;

@@ -18,7 +18,7 @@ use crate::cluster::args::DownArgs;
 use crate::cluster::state::{Cluster, unusable};
 use crate::commands::status;
 
-/// What a node has to finish what is in hand.
+/// Time that a node has to finish what is in hand.
 const TIMEOUT: Duration = Duration::from_millis(limits::DOWN_MS_MAX);
 
 pub fn run(args: DownArgs) -> Done {

@@ -12,7 +12,7 @@ use crate::cluster::nodes::{connect, start_log, stop_signal, take_any_place};
 use crate::error::{Failed, Told};
 use crate::session::runtime;
 
-/// Whatever its file is by now: a planner has to be of the same version.
+/// The program that runs, whatever its file is by now: a planner has to be of the same version.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
 pub fn run(args: GatewayArgs) -> Done {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use caudal_core::codes;
+use caudal::codes;
 
 use crate::args::QueryArgs;
 use crate::error::Failed;

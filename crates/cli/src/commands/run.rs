@@ -1,7 +1,6 @@
 //! `caudal run`: the questions of a suite.
 
-use caudal::Suite;
-use caudal_core::codes;
+use caudal::{Suite, codes};
 
 use crate::args::RunArgs;
 use crate::error::{Failed, Told};

@@ -17,7 +17,7 @@ use crate::cluster::args::{PlaceArgs, StatusArgs};
 use crate::cluster::state::Cluster;
 use crate::error::{Failed, Told};
 
-/// What nodes have to answer, one that is busy included.
+/// Time that nodes have to answer, one that is busy included.
 const TIMEOUT: Duration = Duration::from_millis(limits::STATUS_MS_MAX);
 
 pub fn run(args: StatusArgs) -> Done {
@@ -39,10 +39,10 @@ pub fn load(place: &PlaceArgs) -> Result<Cluster, Failed> {
     })
 }
 
-/// How a cluster is, as its nodes and this machine say.
+/// State of a cluster, as its nodes and this machine report it.
 pub struct Status {
     pub nodes: Vec<NodeStatus>,
-    /// Whom all monitors that answer follow.
+    /// Leader that all monitors which answer follow.
     pub leader: Option<NodeId>,
 }
 
@@ -51,7 +51,7 @@ pub struct NodeStatus {
     pub state: &'static str,
     pub process: Option<Process>,
     pub restarts: u32,
-    /// What it has computed for long.
+    /// Computation that it has been at for long, in words.
     pub work: Option<String>,
 }
 

@@ -20,11 +20,11 @@ use crate::commands::down;
 use crate::commands::status::Status;
 use crate::error::{Failed, Told};
 
-/// How long nodes have to be ready.
+/// Time that nodes have to be ready.
 const READY: Duration = Duration::from_secs(limits::UP_SECONDS_MAX);
 /// RabbitMQ takes 5 to 11 s on an idle machine.
 const BROKER_READY: Duration = Duration::from_secs(limits::UP_BROKER_SECONDS_MAX);
-/// How often a cluster in the foreground is looked at.
+/// Interval at which a cluster in the foreground is looked at.
 const LOOK: Duration = Duration::from_millis(limits::UP_LOOK_MS);
 
 pub fn run(args: UpArgs) -> Done {
@@ -111,7 +111,7 @@ fn wait_ready(cluster: &Cluster, nodes: &[&Member], timeout: Duration) -> Done {
             None if Instant::now() > deadline => {
                 return Err(Failed::new(codes::NODE_DID_NOT_START, "the monitors find no leader"));
             }
-            _ => std::thread::sleep(Duration::from_millis(20)),
+            _ => std::thread::sleep(Duration::from_millis(limits::UP_POLL_MS)),
         }
     }
 }

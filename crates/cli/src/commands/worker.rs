@@ -37,7 +37,7 @@ pub fn run(args: WorkerArgs) -> Done {
             at_work: Arc::default(),
             incarnation: fastrand::u64(..),
         };
-        tracing::info!(name = node.name, threads, "works");
+        tracing::info!(name = node.name, threads, "worker started");
         if let Some(responder) = &responder {
             responder.set_ready(true);
         }
@@ -46,12 +46,12 @@ pub fn run(args: WorkerArgs) -> Done {
             () = node.run(stop) => {}
             () = show_work(responder, &at_work, &name) => unreachable!("it is shown for ever"),
         }
-        tracing::info!("leaves");
+        tracing::info!("worker stopped");
         Ok(())
     })
 }
 
-/// What a long computation is at, for `caudal status`.
+/// Shows a long computation to `caudal status`.
 async fn show_work(responder: Option<HealthResponder>, at_work: &AtWork, name: &str) {
     let Some(responder) = responder else { return std::future::pending().await };
     let mut ticks = interval(Duration::from_millis(limits::SESSIONS_POLL_MS));

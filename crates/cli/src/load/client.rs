@@ -7,15 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use caudal_core::{codes, limits};
-use caudal_suite::compare::{Order, compare_dirs};
+use caudal::codes;
+use caudal::compare::{Order, compare_dirs};
+use caudal_core::limits;
 
 use super::workload::Workload;
 
-/// How often a process is looked at.
+/// Interval at which a process is looked at.
 const LOOK: Duration = Duration::from_millis(limits::CLIENT_LOOK_MS);
 
-/// What everybody may know of a client.
+/// State of a client that everybody may see.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub number: usize,
@@ -24,7 +25,7 @@ pub struct Record {
     /// Times of the runs whose answers were right.
     pub equal: Vec<Duration>,
     pub refused: u32,
-    /// What went wrong, one text for each run that did.
+    /// Errors, one text for each run that went wrong.
     pub wrong: Vec<String>,
 }
 
@@ -36,7 +37,7 @@ pub enum State {
     Killed,
 }
 
-/// When a client has done enough.
+/// Condition on which a client has done enough.
 #[derive(Clone, Copy)]
 pub struct Until {
     pub runs: usize,
@@ -140,7 +141,8 @@ impl Client {
         };
         if !exit.success() {
             let said = fs::read_to_string(&log)?;
-            // A process has no other way to say why it failed.
+            // A process has no other way to say why it failed. If it waited for its turn as long as a run may take,
+            // a full cluster would look like a hang.
             let too_many = format!("error[{}]", codes::TOO_MANY_SESSIONS);
             return Ok(if said.contains(&too_many) { Ran::Refused } else { Ran::Wrong(said) });
         }
@@ -182,7 +184,7 @@ impl Until {
     }
 }
 
-/// What became of a run.
+/// Outcome of a run.
 enum Ran {
     Equal(Duration),
     Wrong(String),

@@ -1,4 +1,4 @@
-//! What the clients are doing, and what they have done.
+//! Reports of what the clients are doing, and of what they have done.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a client is sent to do, and what it should come back with.
+//! Workload of a client, and the answers that it should come back with.
 
 use std::path::{Path, PathBuf};
 

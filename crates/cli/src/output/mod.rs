@@ -18,9 +18,8 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
+use caudal::codes;
 use clap::ValueEnum;
-
-use caudal_core::codes;
 
 use crate::error::Failed;
 
@@ -41,7 +40,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What suits where stdout goes.
+    /// Format that suits where stdout goes.
     pub fn for_stdout() -> Self {
         if io::stdout().is_terminal() { Format::Table } else { Format::Csv }
     }

@@ -13,11 +13,11 @@ fn a_frozen_owner_is_succeeded_and_its_thawing_harms_nothing() {
     wait_until("the only worker freezes with a shard in hand", || hit.exists());
     // Longer than the broker waits for a sign of life: it gives the shards to the other.
     cluster.start_worker("worker-2", "");
-    wait_until("another takes over", || cluster.said("takes over") > 0);
+    wait_until("another takes over", || cluster.said("shard taken over") > 0);
     cluster.signal("worker-1", Signal::CONT);
     wait_until("the thawed one is fenced", || {
         let said = std::fs::read_to_string(cluster.log_path("worker-1")).unwrap();
-        said.contains("starting anew")
+        said.contains("subscription lost, starting anew")
     });
     client.succeeds();
     data.compare(&cluster.path("out"));

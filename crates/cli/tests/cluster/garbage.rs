@@ -1,4 +1,4 @@
-//! What does not belong there: on the ports, in the queues. It is refused, and disturbs nobody else.
+//! Garbage: on the ports, in the queues. It is refused, and disturbs nobody else.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -10,13 +10,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use caudal_broker::rabbitmq::private::PrivateRabbit;
+pub use caudal_testing::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// How long anything may take before it counts as a hang.
+/// Time that anything may take before it counts as a hang.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What is a lot elsewhere is little here: journals that are worth a snapshot.
+/// Small bounds, so that little data reaches them: journals that are worth a snapshot.
 const KNOBS: &str = "snapshot_records=6;record_linger_ms=10";
 
 /// The broker that all tests share. It ends with this process.
@@ -57,7 +58,7 @@ pub struct Cluster {
     pub gateways: Vec<String>,
     pub nodes: BTreeMap<String, Node>,
     pub gateway_options: Vec<String>,
-    /// What other tests have left on the broker that all share.
+    /// Queues that other tests have left on the broker that all share.
     queues_before: Vec<String>,
     _alone: MutexGuard<'static, ()>,
 }
@@ -188,13 +189,13 @@ impl Cluster {
         self.path("logs").join(format!("{name}.log"))
     }
 
-    /// What all nodes have said.
+    /// Logs of all nodes.
     pub fn logs(&self) -> String {
         let files = fs::read_dir(self.path("logs")).unwrap();
         files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
     }
 
-    /// How often the nodes said something.
+    /// Number of times that the nodes said something.
     pub fn said(&self, what: &str) -> usize {
         self.logs().matches(what).count()
     }
@@ -234,7 +235,7 @@ impl Cluster {
         wait_until("queues are removed", || self.queues().is_empty());
     }
 
-    /// How many records the shards of all sessions have written.
+    /// Number of records that the shards of all sessions have written.
     pub fn records(&self) -> usize {
         let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
         entries(self.path("store/sessions"))
@@ -382,14 +383,6 @@ pub fn rss_mb(pid: u32) -> u64 {
 pub fn kill(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
-}
-
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + TIMEOUT;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "not within {TIMEOUT:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Ours until somebody else asks for one: below those the system hands out.

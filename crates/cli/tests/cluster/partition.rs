@@ -110,7 +110,7 @@ impl<'a> Spread<'a> {
         processes[0]
     }
 
-    /// How often each worker has been launched: we started the first of them by hand.
+    /// Number of times that each worker has been launched: we started the first of them by hand.
     fn restarts(&self) -> [u32; 3] {
         HOSTS.map(|host| {
             let launched = self.folder.launched(&format!("worker-{host}"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::harness::{Client, Cluster, Data, caudal, wait_until};
 
-/// What would be an allocation that no machine can make, while a constant is folded.
+/// A query with an allocation that no machine can make, while a constant is folded.
 const TOO_LARGE: &str =
     "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 4000000000000000000)) AS n";
 

@@ -39,7 +39,7 @@ fn a_map_worker_at_every_point() {
 fn a_shard_worker_before_and_after_its_journal() {
     for point in ["shard.before_journal@2", "journal.before_write@2", "shard.journaled@2"] {
         let cluster = worker_killed_at(point, &Data::of("coffee", "0.004"));
-        assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+        assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
     }
 }
 
@@ -56,7 +56,7 @@ fn a_shard_worker_while_it_completes() {
         let cluster = worker_killed_at(point, &Data::of("coffee", "0.004"));
         // After the last baton nobody needs to take over.
         if point != "shard.published" {
-            assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+            assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
         }
     }
 }
@@ -82,7 +82,7 @@ fn a_gateway_while_it_closes_a_session() {
     }
 }
 
-/// What a fragment of a sort sends to a shard takes several messages; the worker dies after some of
+/// The output of a fragment of a sort to a shard takes several messages; the worker dies after some of
 /// them, and those of the second attempt come on top.
 #[test]
 fn a_map_worker_between_the_parts_of_a_fragment() {
@@ -114,9 +114,9 @@ fn a_map_worker_between_the_parts_of_a_fragment() {
 #[test]
 fn a_shard_worker_while_it_writes_a_snapshot() {
     let data = Data::of("coffee", "0.03");
-    for point in ["shard.before_snapshot", "journal.snapshot_written", "journal.folding@3"] {
+    for point in ["shard.before_snapshot", "journal.snapshot_written", "journal.compacting@3"] {
         let cluster = worker_killed_at(point, &data);
-        assert!(cluster.said("takes over") > 0, "{point}: nobody took over");
+        assert!(cluster.said("shard taken over") > 0, "{point}: nobody took over");
     }
 }
 

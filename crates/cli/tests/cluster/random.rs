@@ -37,7 +37,7 @@ fn nodes_killed_at_random_change_no_answer() {
             }
         }
     });
-    let (takeovers, redelivered) = (cluster.said("takes over"), redeliveries(&cluster));
+    let (takeovers, redelivered) = (cluster.said("shard taken over"), redeliveries(&cluster));
     let duplicates = cluster.sum_of("duplicates");
     println!(
         "seed {seed}: {killed} kills, {answered} runs exact, {takeovers} takeovers, \
@@ -49,7 +49,9 @@ fn nodes_killed_at_random_change_no_answer() {
 
 /// A kill may hit a node that has nothing in hand.
 fn faults_happened(cluster: &Cluster) -> bool {
-    cluster.said("takes over") > 0 && redeliveries(cluster) > 0 && cluster.sum_of("duplicates") > 0
+    cluster.said("shard taken over") > 0
+        && redeliveries(cluster) > 0
+        && cluster.sum_of("duplicates") > 0
 }
 
 /// Fragments that were mapped again, and messages that came again to a shard.

@@ -1,4 +1,4 @@
-//! Whoever dies comes back by itself, whoever else dies with it.
+//! Nodes that die come back by themselves, whoever else dies with them.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::harness::{Data, caudal, wait_until};
 use crate::watched::Watched;
 
-/// What was promised, with the settings as they are.
+/// Times that were promised, with the settings as they are.
 const MEDIAN: Duration = Duration::from_secs(3);
 const WORST: Duration = Duration::from_secs(10);
 const ROUNDS: usize = 2;
@@ -107,11 +107,11 @@ fn a_node_whose_main_loop_is_stuck_is_replaced() {
     let hits = tempfile::tempdir().unwrap();
     let hits_path = hits.path().display().to_string();
     let environment = [
-        ("CAUDAL_FAILPOINT", "health.beat@30=sleep:600000"),
+        ("CAUDAL_FAILPOINT", "health.heartbeat@30=sleep:600000"),
         ("CAUDAL_FAILPOINT_HITS", &hits_path),
     ];
     let cluster = Watched::up(&environment);
-    let hit = hits.path().join("health.beat");
+    let hit = hits.path().join("health.heartbeat");
     wait_until("a main loop is stuck", || hit.exists());
     let began = Instant::now();
     let pid: u32 = std::fs::read_to_string(hit).unwrap().parse().unwrap();

@@ -1,4 +1,4 @@
-//! Who may do what, over the network.
+//! Access control, over the network.
 
 use crate::harness::{Cluster, caudal};
 

@@ -15,7 +15,7 @@ const CROSS_JOIN: &str = "SELECT count(*) FROM a, b WHERE a.x * b.y = -1";
 /// Longer than a main loop may stand still before its node is replaced.
 const LONG: Duration = Duration::from_secs(15);
 
-/// What the end of a session may take to end its work.
+/// Time that the end of a session may take to end its work.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 #[test]

@@ -72,7 +72,7 @@ impl Watched {
         self.members.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
-    /// What the nodes say of themselves.
+    /// Health of the nodes, as they report it.
     pub fn health(&self) -> BTreeMap<String, Health> {
         let nodes: Vec<&Member> = self.members.nodes.iter().collect();
         let secret = self.folder.secret().unwrap();

@@ -86,6 +86,15 @@ fn a_table_twice() {
 }
 
 #[test]
+fn a_parameter_twice() {
+    assert_snapshot!(Place::new().query("SELECT $n", &["-p", "n=1", "-p", "n=2"]), @"
+    exit 2
+    --- stderr
+    error[CDL-6004]: parameter `n` is given twice
+    ");
+}
+
+#[test]
 fn a_parameter_without_value() {
     assert_snapshot!(Place::new().query("SELECT $n", &["-p", "n"]), @"
     exit 2

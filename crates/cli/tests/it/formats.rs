@@ -1,4 +1,4 @@
-//! What results look like: every format, on stdout and in files, with the values that are hard.
+//! Formats of results, on stdout and in files, with the values that are hard.
 
 use std::fs::File;
 

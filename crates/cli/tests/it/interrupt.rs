@@ -1,15 +1,13 @@
 //! Ctrl-C: the program ends at once, with 130, and leaves nothing half-done.
 
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use caudal_testing::wait_until;
 
 use crate::place::{Place, Ran};
 
-/// Time for a busy machine to start the program and begin its run.
-const START_MAX: Duration = Duration::from_secs(30);
-
-/// What "at once" may take, on a busy machine too.
+/// Time that "at once" may take, on a busy machine too.
 const END_MAX: Duration = Duration::from_secs(5);
 
 /// Three tables whose cross join takes hours.
@@ -23,17 +21,7 @@ fn hours_of_work(options: &[&str]) -> (Place, Child) {
     (place, child)
 }
 
-/// Returns when `is` holds; waiting is bounded.
-#[track_caller]
-fn wait_until(is: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !is() {
-        assert!(started.elapsed() < START_MAX, "the program did not begin its run");
-        sleep(Duration::from_millis(10));
-    }
-}
-
-/// How long the program has computed, so that it can be met in the middle of its work.
+/// Processor time of the program so far, so that it can be met in the middle of its work.
 fn cpu_ticks(child: &Child) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
@@ -52,8 +40,8 @@ fn press_ctrl_c(child: Child) -> (Ran, Duration) {
 fn a_run_ends_at_once_without_partial_results() {
     for threads in ["1", "2"] {
         let (place, child) = hours_of_work(&["--out", "out", "--threads", threads]);
-        wait_until(|| place.path("out/.query.csv.part").exists());
-        wait_until(|| cpu_ticks(&child) > 50);
+        wait_until("it has begun", || place.path("out/.query.csv.part").exists());
+        wait_until("it has begun", || cpu_ticks(&child) > 50);
         let (ran, took) = press_ctrl_c(child);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), "interrupted\n"));
         assert_eq!(place.list("out"), [""; 0]);
@@ -64,7 +52,7 @@ fn a_run_ends_at_once_without_partial_results() {
 #[test]
 fn a_run_to_stdout_ends_at_once_without_a_word() {
     let (_place, child) = hours_of_work(&[]);
-    wait_until(|| cpu_ticks(&child) > 50);
+    wait_until("it has begun", || cpu_ticks(&child) > 50);
     let (ran, took) = press_ctrl_c(child);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""));
     assert!(took < END_MAX, "it took {took:?}");
@@ -75,7 +63,7 @@ fn what_does_not_listen_is_ended_too() {
     let place = Place::new();
     let mut command = place.command(&["generate", "steam", "--scale", "100", "--out", "out"]);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    wait_until(|| place.path("out/games.csv").exists());
+    wait_until("it has begun", || place.path("out/games.csv").exists());
     let (ran, took) = press_ctrl_c(child);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), "interrupted\n"));
     assert!(took < END_MAX, "it took {took:?}");

@@ -116,7 +116,7 @@ fn what_cannot_be_meant_is_refused() {
     assert_snapshot!(query(&["--gateway", "a", "--memory", "1G"]), @"
     exit 2
     --- stderr
-    error[CDL-9009]: --memory says nothing to a cluster
+    error[CDL-9009]: a bound on memory says nothing to a cluster
     hint: its workers have a --memory of their own
     ");
     assert_snapshot!(query(&["--gateway", "a", "--ca", "none.pem"]), @"

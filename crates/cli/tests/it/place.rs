@@ -36,7 +36,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// What is in a folder, hidden files too, sorted.
+    /// Entries of a folder, hidden files too, sorted.
     pub fn list(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<_> =
@@ -93,7 +93,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// What was printed, by a run that succeeded and had nothing else to say.
+    /// Output of a run that succeeded and had nothing else to say.
     #[track_caller]
     pub fn answer(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self}");

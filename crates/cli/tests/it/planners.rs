@@ -1,4 +1,4 @@
-//! What a tenant writes cannot end a gateway: it is planned by another process, which may die of it.
+//! No query of a tenant can end a gateway: it is planned by another process, which may die of it.
 //!
 //! The gateways, and a worker, are a process of their own here: this program, started again. So they can die.
 
@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use caudal_testing::wait_until;
 
 use crate::place::{Place, Ran};
 use crate::small_cluster::SmallCluster;
@@ -104,27 +106,18 @@ impl Drop for Cluster {
     }
 }
 
-#[track_caller]
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
-        sleep(Duration::from_millis(20));
-    }
-}
-
 fn is_running(pid: u32) -> bool {
     fs::exists(format!("/proc/{pid}")).unwrap()
 }
 
-/// What would be an allocation that no machine can make, while a constant is folded: functions have bounds.
+/// A query with an allocation that no machine can make, while a constant is folded: functions have bounds.
 const TOO_LARGE: &str =
     "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 4000000000000000000)) AS n";
 
 /// One that a machine may make, and a planner may not.
 const LARGE: &str = "SELECT length(repeat(arrow_cast('x', 'LargeUtf8'), 3000000000)) AS n";
 
-/// What takes half a minute to plan, in this build.
+/// A query that takes half a minute to plan, in this build.
 fn slow() -> String {
     let terms: Vec<_> = (2..450).map(|number| format!("n % {number}")).collect();
     format!("SELECT {} AS n FROM t", terms.join(" + "))
@@ -150,7 +143,7 @@ fn what_is_slow_to_plan_is_ended() {
     // After what it was waiting for.
     let message = "error[CDL-2015]: query: planning it takes more than 3 s\n";
     assert!(ran.stderr.contains(message), "{ran}");
-    assert_eq!(cluster.log().matches("a planner took too long").count(), 1, "{}", cluster.log());
+    assert_eq!(cluster.log().matches("planner took too long").count(), 1, "{}", cluster.log());
     cluster.serves();
 }
 
@@ -174,7 +167,7 @@ fn a_planner_that_is_killed_is_replaced_and_nobody_notices() {
     let killed = cluster.place.read("hits/planner.begins");
     assert!(!is_running(killed.parse().unwrap()));
     let log = cluster.log();
-    assert_eq!(log.matches("a planner was killed by signal 9").count(), 1, "{log}");
+    assert_eq!(log.matches("planner died death=was killed by signal 9").count(), 1, "{log}");
     cluster.serves();
 }
 

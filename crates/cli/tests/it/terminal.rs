@@ -1,4 +1,4 @@
-//! What changes when a person watches: tables by default, colours unless unwanted.
+//! Changes when a person watches: tables by default, colours unless unwanted.
 
 use std::process::Command;
 

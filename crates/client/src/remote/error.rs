@@ -1,4 +1,4 @@
-//! Why a session on a cluster does not go on.
+//! Reasons why a session on a cluster does not go on.
 
 use std::fmt;
 

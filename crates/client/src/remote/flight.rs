@@ -54,7 +54,7 @@ fn compact(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// What Flight carries, as a message of an IPC stream.
+/// Flight data as a message of an IPC stream.
 pub fn ipc_message(data: &FlightData) -> IpcMessage {
     IpcMessage { metadata: data.data_header.clone(), body: data.data_body.clone() }
 }

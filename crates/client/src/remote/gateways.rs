@@ -45,7 +45,7 @@ struct State {
     link: Option<Link>,
     /// The gateway whose turn it is, where several could be tried.
     next: usize,
-    /// When a gateway was last known to work.
+    /// Last time at which a gateway was known to work.
     away_since: Instant,
     /// Some gateway has said something, if only that it cannot help at present.
     has_answered: bool,
@@ -145,8 +145,8 @@ impl Gateways {
         }
     }
 
-    /// What a call or a stream came to that did not end well: an error, if no gateway could do
-    /// better; otherwise the link is given up, and whoever needs one asks for another.
+    /// Outcome of a call or a stream that did not end well: an error, if no gateway could do better;
+    /// otherwise the link is given up, and whoever needs one asks for another.
     pub async fn fail(&self, link: &Link, status: Status) -> Result<(), Error> {
         let refusal = Refusal::from(status);
         if refusal.is_garbled() {
@@ -180,7 +180,7 @@ impl Gateways {
         Ok(())
     }
 
-    /// What a call through a link comes to; nothing good, once the link has been given up.
+    /// Result of a call through a link; an error, once the link has been given up.
     pub async fn unless_left<T>(
         &self,
         link: &Link,
@@ -196,7 +196,7 @@ impl Gateways {
     }
 }
 
-/// What a gateway answered to an action.
+/// Answer of a gateway to an action.
 pub struct Reply {
     address: String,
     body: Vec<u8>,
@@ -222,7 +222,7 @@ async fn act(link: &Link, action: Action) -> Result<Vec<u8>, Status> {
 }
 
 impl State {
-    /// How long to look: the first gateway is more likely called by a wrong name than away.
+    /// Time to look for a gateway: shorter for the first one, which is more likely called by a wrong name than away.
     fn timeout(&self, away_max: Duration) -> Duration {
         match self.has_answered {
             true => away_max,

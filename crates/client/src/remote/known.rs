@@ -1,4 +1,4 @@
-//! What is known of a session beside its answers: what it waits for, and how it ended.
+//! State of a session beside its answers: what it waits for, and how it ended.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::error::Error;
 
-/// What passes within this time is not worth a word.
+/// Time after which a wait is reported: what passes sooner is not worth a word.
 const SETTLED: Duration = Duration::from_millis(limits::WAITING_SETTLED_MS);
 
 pub struct Known {
@@ -36,12 +36,12 @@ impl Default for Known {
 impl Known {
     pub fn waits_for(&self, waiting_for: Vec<String>) {
         self.facts.send_if_modified(|facts| {
-            let is_news = facts.waiting_for != waiting_for;
-            if is_news {
+            let has_changed = facts.waiting_for != waiting_for;
+            if has_changed {
                 facts.waiting_for = waiting_for;
                 facts.since = now();
             }
-            is_news
+            has_changed
         });
     }
 

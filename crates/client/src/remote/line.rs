@@ -1,4 +1,4 @@
-//! What calls to a gateway travel by: a connection, or what stands for one in a simulation.
+//! Transport of calls to a gateway: a connection, or its substitute in a simulation.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -42,7 +42,7 @@ pub use self::line::{Dial, Line};
 pub use self::refusal::Refusal;
 pub use self::settings::Settings;
 
-/// What ending a session may take of the time of whoever is done with it.
+/// Longest time that ending a session may keep the client that is done with it.
 const CLOSE_MAX: Duration = Duration::from_millis(limits::CLOSE_MS_MAX);
 const CANCEL_MAX: Duration = Duration::from_millis(limits::CANCEL_MS_MAX);
 
@@ -129,8 +129,8 @@ impl Remote {
         let request = SessionRequest { session: self.session.clone() };
         match timeout(max, self.gateways.action(action, &request)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "could not {action} the session"),
-            Err(_) => tracing::warn!("no gateway heard the {action} of the session"),
+            Ok(Err(error)) => tracing::warn!(action, %error, "session request failed"),
+            Err(_) => tracing::warn!(action, "no gateway heard the session request"),
         }
     }
 
@@ -152,7 +152,7 @@ impl Remote {
         Ok(encoded.with_app_metadata(metadata))
     }
 
-    /// Where the fragments of a table go; the first one opens it.
+    /// Channel for the fragments of a table; the first one opens it.
     fn uploading(&self, table: TableId) -> mpsc::Sender<FlightData> {
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
         uploads.entry(table).or_insert_with(|| self.start(table)).fragments.clone()
@@ -171,7 +171,7 @@ impl Remote {
         Uploading { fragments, task }
     }
 
-    /// What the upload of a table has come to. Told once: it fails the whole run.
+    /// Outcome of the upload of a table. Told once: an error fails the whole run.
     async fn finished(&self, table: TableId) -> Result<(), crate::Error> {
         let uploading = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).remove(&table);
         let Some(Uploading { fragments, task }) = uploading else { return Ok(()) };

@@ -69,7 +69,7 @@ impl Put {
         Ok(())
     }
 
-    /// How many more fragments are safe.
+    /// Number of further fragments that are safe.
     fn take_ack(&mut self, ack: &PutResult, acked: u64) -> Result<u64, Status> {
         let ack: PutAck = serde_json::from_slice(&ack.app_metadata)
             .map_err(|error| garbled("an acknowledgement", &error))?;

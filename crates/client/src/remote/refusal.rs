@@ -1,4 +1,4 @@
-//! What a gateway, or the way to it, answers instead of doing what it was asked.
+//! Refusals: answers of a gateway, or of the way to it, instead of what was asked for.
 //!
 //! What a client does about it is decided by the status and by the headers of
 //! [`caudal_protocol::calls`], never by the text.
@@ -79,7 +79,7 @@ impl From<Status> for Refusal {
     }
 }
 
-/// What a message comes to that is not what it should be.
+/// Status for a message that is not what it should be.
 pub fn garbled(what: &str, error: &impl fmt::Display) -> Status {
     Status::data_loss(format!("{what} is garbled: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Where the gateways of a cluster are, and how to be let in.
+//! Addresses of a cluster's gateways, and credentials for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::error::Error;
 use super::line::Dial;
 use super::refusal::root_cause;
 
-/// How to reach a cluster.
+/// Settings to reach a cluster.
 #[derive(Clone)]
 pub struct Settings {
     /// `host:port`, or with a scheme before it: `grpcs://` and `https://` ask for TLS.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub token: Option<String>,
     /// Certificates that those of the gateways are checked against; asks for TLS.
     pub ca_pem: Option<Vec<u8>>,
-    /// How long to go on without any gateway.
+    /// Time to go on without any gateway.
     pub away_max: Duration,
     /// Instead of the network: for simulations.
     pub dial: Option<Arc<dyn Dial>>,

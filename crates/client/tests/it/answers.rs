@@ -1,12 +1,12 @@
 //! Answers come once and in order, however their messages come.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use caudal_client::Remote;
 use caudal_core::codes;
 use caudal_protocol::Failure;
 use caudal_protocol::calls::{ResultWhat, Status as SessionStatus};
+use caudal_testing::until;
 
 use crate::cluster::Cluster;
 use crate::gateway::{Faults, Gateway, refusal};
@@ -110,12 +110,7 @@ async fn a_gateway_that_leaves_is_left() {
 }
 
 async fn wait_for_attaches(cluster: &Cluster, attaches: usize) {
-    let reached = async {
-        while cluster.state().attaches.len() < attaches {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), reached).await.unwrap();
+    until("it attaches", async || cluster.state().attaches.len() >= attaches).await;
 }
 
 #[tokio::test]

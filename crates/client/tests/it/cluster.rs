@@ -1,4 +1,4 @@
-//! What the gateways of a test have in common: the session, and what happened to it.
+//! Common state of a test's gateways: the session, and what happened to it.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -27,16 +27,16 @@ pub struct Cluster {
 pub struct State {
     pub queries: Vec<Query>,
     pub token: Option<String>,
-    /// What the next calls of an action are answered with.
+    /// Refusals of the next calls, each with its action.
     pub refusals: VecDeque<(&'static str, Status)>,
     pub nonces: HashSet<String>,
     pub opens: usize,
-    /// Where the client attached, one after the other.
+    /// Gateways that the client attached to, in order.
     pub attaches: Vec<SocketAddr>,
     pub closes: usize,
     pub cancels: usize,
     pub ends: Vec<EndRequest>,
-    /// How often each fragment came, by table and number, and its rows.
+    /// Number of times that each fragment came, by table and number, and its rows.
     pub fragments: BTreeMap<(u32, u32), (usize, RecordBatch)>,
     /// Fragments that came again with other rows.
     pub changed: usize,
@@ -88,7 +88,7 @@ impl Cluster {
 }
 
 impl State {
-    /// What an action is to be refused with, if it is.
+    /// Refusal of an action, if it is to be refused.
     pub fn refusal(&mut self, action: &str) -> Option<Status> {
         let at = self.refusals.iter().position(|(refused, _)| *refused == action)?;
         self.refusals.remove(at).map(|(_, status)| status)
@@ -99,7 +99,7 @@ impl State {
         self.of_table(table).map(|(_, batch)| batch.num_rows()).sum()
     }
 
-    /// How often each fragment of a table came.
+    /// Number of times that each fragment of a table came.
     pub fn times(&self, table: u32) -> Vec<usize> {
         self.of_table(table).map(|(times, _)| *times).collect()
     }

@@ -29,7 +29,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::cluster::Cluster;
 
-/// What goes wrong, once, at whichever gateway it meets.
+/// Faults, each of which occurs once, at whichever gateway it meets.
 #[derive(Clone, Default)]
 pub struct Faults {
     /// A gateway dies with the so-manieth fragment that comes.
@@ -49,7 +49,7 @@ pub struct Counts {
     results: AtomicUsize,
 }
 
-/// How long a client that could send more may think about it.
+/// Silence after which a client is taken to hold back, though it could send more.
 const QUIET: Duration = Duration::from_millis(100);
 
 pub struct Gateway {

@@ -1,4 +1,4 @@
-//! What a client does when it is told no, or nobody is there to tell it anything.
+//! Behaviour of a client that is refused, or has nobody to answer it.
 
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arrow::array::{AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use caudal_client::remote::{self, Settings};
-use caudal_client::{Error, Event, Progress, Remote, Upload};
+use caudal_client::{Error, Event, Remote, Upload, UploadCounters};
 use caudal_core::{Attempt, FragmentId, Part, ShardId, Source, StageId, TableId, limits};
 use caudal_csv::{At, Column, Options, Reader, Table, Type};
 use caudal_protocol::calls::{OpenRequest, ResultWhat};
@@ -22,7 +22,7 @@ const RUN_MAX: Duration = Duration::from_secs(60);
 
 pub const ROWS: usize = 4000;
 
-/// What a run told.
+/// Events that a run reported.
 #[derive(Debug, Default)]
 pub struct Told {
     /// The numbers of each answer, in the order in which they came.
@@ -76,8 +76,8 @@ pub async fn run_with(remote: &Arc<Remote>, upload: Upload) -> Result<Told, Erro
     let mut told =
         Told { rows: vec![vec![]; queries], done: vec![None; queries], ..Told::default() };
     let service = Arc::clone(remote);
-    let progress = Arc::new(Progress::new(1));
-    caudal_client::run(service, vec![upload], 2, progress, |event| {
+    let counters = Arc::new(UploadCounters::new(1));
+    caudal_client::run(service, vec![upload], 2, counters, |event| {
         match event {
             Event::Rows(query, batch) => told.rows[query.index()].extend(numbers(&batch)),
             Event::Done(query, outcome) => told.done[query.index()] = Some(outcome),

@@ -1,4 +1,4 @@
-//! What a code is.
+//! Codes of errors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,12 +19,12 @@ pub struct Code {
     retryable: bool,
 }
 
-/// What an error is about, hence with what a process exits.
+/// Subject of an error, which decides with what a process exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The call, or what was given to it, is wrong.
     Usage,
-    /// What the call needs cannot be reached, or does not let it in.
+    /// A service that the call needs cannot be reached, or does not let it in.
     Connection,
     /// The call was right, and a query could not be answered.
     Query,
@@ -71,11 +71,12 @@ impl Code {
         Self { retryable: true, ..self }
     }
 
-    /// What it means, in a line.
+    /// Meaning of the code, in a line.
     pub fn title(self) -> &'static str {
         self.title
     }
 
+    /// Subject of the error.
     pub fn kind(self) -> Kind {
         self.kind
     }

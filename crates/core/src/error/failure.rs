@@ -4,15 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Code, Coded};
 
-/// Why a query or a session has no answer: refused before it ran, or failed while it did.
+/// Reason why a query or a session has no answer: refused before it ran, or failed while it did.
 ///
 /// What an older version wrote has no hint and no excerpt; an older version does not look at them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct Failure {
+    /// Its stable code.
     pub code: Code,
+    /// Text that is understood without the rest.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     #[serde(default)]
     pub hint: Option<String>,
     /// The place in a query's text, drawn.
@@ -21,10 +23,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure without hint or excerpt.
     pub fn new(code: Code, message: impl ToString) -> Self {
         Self { code, message: message.to_string(), hint: None, excerpt: None }
     }
 
+    /// The failure that an error is.
     pub fn of(error: &(impl Coded + ?Sized)) -> Self {
         Self { hint: error.hint(), excerpt: error.excerpt(), ..Self::new(error.code(), error) }
     }

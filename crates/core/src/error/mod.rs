@@ -1,4 +1,4 @@
-//! What every error of Caudal can be asked, and the codes that they have.
+//! Interface of every error of Caudal, and the codes that errors have.
 //!
 //! A code is stable: scripts may match on it, and `docs/errors/` has a page for it. What kind of error
 //! it is and whether trying again can help is declared with it, never read from a message.
@@ -15,9 +15,10 @@ pub use nearest::{edit_distance, nearest};
 /// An error that a person, a script and a retry loop can each make sense of. Its text is whole: it needs
 /// no source to be understood.
 pub trait Coded: std::error::Error {
+    /// The stable code.
     fn code(&self) -> Code;
 
-    /// What to do about it, when that is not plain from the message.
+    /// Advice on what to do about it, when that is not plain from the message.
     fn hint(&self) -> Option<String> {
         None
     }
@@ -32,7 +33,7 @@ pub trait Coded: std::error::Error {
         self.code().is_retryable()
     }
 
-    /// What is told of it: itself, unless it stands for several.
+    /// Failures to report: the error itself, unless it stands for several.
     fn failures(&self) -> Vec<Failure> {
         vec![Failure::of(self)]
     }

@@ -1,4 +1,4 @@
-//! What somebody probably meant.
+//! Guesses at the name that somebody meant.
 
 /// The known name nearest to what was written, if it is near enough to be what was meant.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -11,7 +11,7 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .map(|(_, name)| name)
 }
 
-/// How many letters are wrong, missing, too many, or exchanged with their neighbour.
+/// Number of letters that are wrong, missing, too many, or exchanged with their neighbour.
 pub fn edit_distance(a: &str, b: &str) -> usize {
     strsim::osa_distance(a, b)
 }

@@ -5,16 +5,16 @@ use super::limit::limits;
 use crate::error::codes;
 
 limits! { BROKER = "The broker";
-    /// How long a broker may be away before those who wait for it give up.
+    /// Time that a broker may be away before those who wait for it give up.
     BROKER_AWAY_SECONDS_MAX: u64 = 300 => Code(codes::NO_BROKER);
 
     /// A connection to the broker on which nothing was heard for twice as long is taken for dead.
     BROKER_HEARTBEAT_SECONDS: u16 = 5 => Effect("the connection is made anew");
 
-    /// How long a connection to the broker may take.
+    /// Time that a connection to the broker may take.
     BROKER_CONNECT_SECONDS_MAX: u64 = 10 => Effect("it is tried again");
 
-    /// How often a node without its broker says so in its log.
+    /// Interval at which a node without its broker says so in its log.
     BROKER_TELL_MS: u64 = 5000 => Effect("the log says it again");
 
     /// The pause before a connection is tried again; it doubles.
@@ -23,7 +23,7 @@ limits! { BROKER = "The broker";
     /// The longest pause.
     BROKER_RETRY_MS_MAX: u64 = 2000 => Effect("it is tried again");
 
-    /// What closing the connections may take when the last user is gone.
+    /// Time that closing the connections may take when the last user is gone.
     BROKER_CLOSE_SECONDS_MAX: u64 = 2 => Effect("they are dropped");
 
     /// Connections of a process that carry subscriptions: each has as many channels as the broker lets it have.
@@ -56,7 +56,7 @@ limits! { BROKER = "The broker";
     /// The longest pause.
     CAPACITY_LOOK_MS_MAX: u64 = 50 => Effect("the queue is looked at");
 
-    /// What is seen of a queue may deceive: after this time a message is tried.
+    /// Longest wait for capacity: what is seen of a queue may deceive, so that then a message is tried.
     CAPACITY_WAIT_MS_MAX: u64 = 1000 => Effect("a message is published, and perhaps refused");
 
     /// A queue that nobody has consumed from for so long was forgotten, and the broker removes it.
@@ -65,16 +65,16 @@ limits! { BROKER = "The broker";
     /// Events of sessions under way to one listener at a time.
     LISTENER_EVENTS_MAX: usize = 64 => Effect("older ones are lost to a slow listener, who finds sessions by looking");
 
-    /// What a private RabbitMQ has to start: it needs 5 to 11 s on an idle machine.
+    /// Time that a private RabbitMQ has to start: it needs 5 to 11 s on an idle machine.
     RABBITMQ_START_SECONDS_MAX: u64 = 90 => Code(codes::RABBITMQ_NOT_RUNNING);
 
-    /// What a private RabbitMQ has to stop.
+    /// Time that a private RabbitMQ has to stop.
     RABBITMQ_STOP_SECONDS_MAX: u64 = 30 => Effect("it is killed");
 
-    /// How often a private RabbitMQ that starts or stops is looked at.
+    /// Interval at which a private RabbitMQ that starts or stops is looked at.
     RABBITMQ_POLL_MS: u64 = 50 => Effect("it is looked at");
 
-    /// How often the keeper of a private RabbitMQ looks at it.
+    /// Interval at which the keeper of a private RabbitMQ looks at it.
     RABBITMQ_WATCH_MS: u64 = 200 => Effect("it is looked at");
 
     /// The pause after a start that failed: another RabbitMQ may be about to end.

@@ -17,7 +17,7 @@ limits! { CLIENT = "Clients";
     /// Fragments that a table has at least, if it has so many chunks: work for many.
     TABLE_FRAGMENTS_MIN: u64 = 64 => Effect("fragments are smaller");
 
-    /// What a gateway adds to a fragment on its way: schema, numbers, names.
+    /// Bytes that a gateway adds to a fragment on its way: schema, numbers, names.
     FRAGMENT_ENVELOPE_BYTES_MAX: usize = 64 << 10 => Code(codes::FRAGMENT_TOO_LARGE);
 
     /// Beside the rows of an answer's message: its header and its metadata.
@@ -29,13 +29,13 @@ limits! { CLIENT = "Clients";
     /// Events of a run that may wait for whoever handles them.
     RUN_EVENTS_MAX: usize = 64 => Effect("reading waits");
 
-    /// How long a client goes on without any gateway.
+    /// Time that a client goes on without any gateway.
     GATEWAY_AWAY_SECONDS_MAX: u64 = 120 => Code(codes::NO_GATEWAY);
 
-    /// How long a client looks for its first gateway: an address is more likely wrong than away.
+    /// Time that a client looks for its first gateway: an address is more likely wrong than its gateway away.
     GATEWAY_FIRST_SECONDS_MAX: u64 = 20 => Code(codes::NO_GATEWAY);
 
-    /// How long a connection to a gateway may take.
+    /// Time that a connection to a gateway may take.
     GATEWAY_CONNECT_MS_MAX: u64 = 5000 => Effect("another gateway is tried");
 
     /// The pause before a gateway that failed is tried again; it doubles.
@@ -45,18 +45,18 @@ limits! { CLIENT = "Clients";
     /// take them for gone.
     GATEWAY_RETRY_MS_MAX: u64 = 1000 => Effect("the gateway is tried again");
 
-    /// What a gateway may send on a stream ahead of what is read: enough for a fast line, little memory.
+    /// Bytes that a gateway may send on a stream ahead of what is read: enough for a fast line, little memory.
     CLIENT_STREAM_WINDOW_BYTES: u32 = 4 << 20 => Effect("the gateway waits");
 
     /// The same for a connection with all of its streams.
     CLIENT_CONNECTION_WINDOW_BYTES: u32 = 16 << 20 => Effect("the gateway waits");
 
-    /// How long a session waits for something before its client is told: what passes sooner is not worth a word.
+    /// Time that a session waits for something before its client is told: what passes sooner is not worth a word.
     WAITING_SETTLED_MS: u64 = 2000 => Effect("what it waits for is told");
 
-    /// What closing a session may take of the time of whoever is done with it.
+    /// Time that closing a session may keep the client that is done with it.
     CLOSE_MS_MAX: u64 = 10_000 => Effect("a janitor closes it");
 
-    /// What cancelling a session may take of the time of whoever gave it up.
+    /// Time that cancelling a session may keep the client that gave it up.
     CANCEL_MS_MAX: u64 = 2000 => Effect("a janitor closes it");
 }

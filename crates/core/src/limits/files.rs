@@ -1,4 +1,4 @@
-//! What is read of files, and what is told of rows that do not fit.
+//! Reading of files, and reports of the rows that do not fit.
 
 use super::Met::{Code, Effect};
 use super::limit::limits;
@@ -24,11 +24,11 @@ limits! { FILES = "Files";
     /// back soon.
     CSV_IDLE_BUFFERS_MAX: usize = 8 => Effect("buffers beyond it are freed");
 
-    /// How much of a table is looked at to guess its types, shared among its files. Much, since a row that does not fit
+    /// Bytes of a table that are looked at to guess its types, shared among its files. Many, since a row that does not fit
     /// the guess is left out, and cheap, since text is soon known to be text.
     INFER_BYTES: usize = 16 << 20 => Effect("types are guessed from the beginnings of files");
 
-    /// How much of each file is looked at in any case.
+    /// Bytes of each file that are looked at in any case.
     INFER_FILE_BYTES_MIN: usize = 256 << 10 => Effect("tables of very many files are looked at for longer");
 
     /// Rejected rows described one by one: a few show what is wrong.
@@ -43,7 +43,7 @@ limits! { FILES = "Files";
     /// Letters of a text that `language` looks at: those beyond change the verdict of hardly any text.
     LANGUAGE_LETTERS_MAX: usize = 512 => Effect("the language is that of the beginning");
 
-    /// How deep the containers of a Python literal may nest: a guard of the stack against hostile text, far above real
+    /// Levels to which the containers of a Python literal may nest: a guard of the stack against hostile text, far above real
     /// columns.
     PYTHON_LITERAL_LEVELS_MAX: usize = 64 => Effect("the text is no literal: NULL");
 }

@@ -9,6 +9,9 @@ limits! { GATEWAY = "Gateways";
     /// none opens one more that has as many as are free.
     SESSIONS_MAX: usize = 8 => Code(codes::TOO_MANY_SESSIONS);
 
+    /// The greatest number that an operator can set.
+    SESSIONS_SET_MAX: i64 = 9999 => Effect("the command line is refused");
+
     /// Calls and streams of one token at a gateway. Far above what a client has: one for each of its queries, and a few.
     GATEWAY_OWNER_STREAMS_MAX: usize = 4096 => Code(codes::OVER_QUOTA);
 
@@ -29,7 +32,7 @@ limits! { GATEWAY = "Gateways";
     /// Streams of batches of one session at a gateway: each may have a message in memory that is just being read.
     PUT_SESSION_STREAMS_MAX: usize = 8 => Code(codes::OVER_QUOTA);
 
-    /// When a client that found no capacity for its session may ask again.
+    /// Time after which a client that found no capacity for its session may ask again.
     SESSIONS_RETRY_MS: u64 = 2000 => Effect("the client asks again");
 
     /// Connections to a gateway: each takes memory before anybody has shown a token.
@@ -41,7 +44,7 @@ limits! { GATEWAY = "Gateways";
     /// Of these, without a token so far: clients show theirs within moments, and some hundreds may begin together.
     GATEWAY_STRANGER_CONNECTIONS_MAX: usize = 256 => Effect("the oldest one is closed");
 
-    /// How long a connection may be there before a call comes whose token is accepted.
+    /// Time that a connection may be there before a call comes whose token is accepted.
     GATEWAY_FIRST_CALL_MS: u64 = 10_000 => Effect("the connection is closed");
 
     /// Streams on a connection: a client has one for each of its queries.
@@ -85,30 +88,30 @@ limits! { GATEWAY = "Gateways";
     /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
     CLUSTER_MAP_THREADS: usize = 16 => Effect("gateways take no more fragments until workers have caught up");
 
-    /// How long a gateway tries to make a session's queues: a client that waits could go to another, and
-    /// within the grace.
+    /// Time that a gateway tries to make a session's queues: well within the grace period, in which a client that waits
+    /// could go to another gateway.
     OPEN_QUEUES_MS_MAX: u64 = 10_000 => Effect("the client goes on at another gateway");
 
     /// Before a gateway subscribes again to results that it lost.
     RESUBSCRIBE_MS: u64 = 100 => Effect("results go on");
 
-    /// How often a gateway renews its lease of a session's client, and looks how the session is.
+    /// Interval at which a gateway renews its lease of a session's client, and looks how the session is.
     LEASE_RENEW_MS: u64 = 1000 => Effect("the lease is written");
 
-    /// How often a gateway looks whether all queues of a session are there, and who serves its shards.
+    /// Interval at which a gateway looks whether all queues of a session are there, and who serves its shards.
     QUEUES_LOOK_MS: u64 = 3000 => Effect("lost queues are made again, and what was in them is sent again");
 
-    /// How often queues of one session may be lost: a broker that keeps losing them will lose the next.
+    /// Number of times that queues of one session may be lost: a broker that keeps losing them will lose the next.
     RESENDS_MAX: u32 = 16 => Code(codes::QUEUE_LOST);
 
-    /// How often a gateway looks for sessions without a client, and for what ended ones left.
+    /// Interval at which a gateway looks for sessions without a client, and for what ended ones left.
     JANITOR_TICK_MS: u64 = 1000 => Effect("what is over is removed");
 
-    /// How much of the time between two looks counts as watched. What a stopped process, or a store that
+    /// Longest part of the time between two looks that counts as watched. What a stopped process, or a store that
     /// did not answer, kept a janitor from seeing does not.
     WATCH_GAP_MS_MAX: u64 = 2000 => Effect("the rest of the time does not count");
 
-    /// How often what is remembered of ended sessions is looked through.
+    /// Interval at which the tombstones of ended sessions are looked through.
     TOMBSTONE_SWEEP_SECONDS: u64 = 3600 => Effect("old tombstones are removed");
 
     /// Threads of a gateway: checking and passing on; the work is the workers'.

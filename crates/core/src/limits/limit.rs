@@ -1,4 +1,4 @@
-//! What is known of a bound.
+//! Description of a bound.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Limit {
     pub met: Met,
 }
 
-/// What is seen when a bound is met.
+/// Effect of meeting a bound.
 pub enum Met {
     /// An error with this code.
     Code(Code),
@@ -67,6 +67,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "CHANNELS" => "channels",
         "CHARS" => "characters",
         "COMPACTIONS" => "records",
+        "CLIENTS" => "clients",
         "CONNECTIONS" => "connections",
         "DEATHS" => "deaths",
         "DIRECTORIES" => "directories",
@@ -74,11 +75,13 @@ fn unit(word: &str) -> Option<&'static str> {
         "FAILURES" => "failures",
         "FORMS" => "forms",
         "FRAGMENTS" => "fragments",
+        "GATEWAYS" => "gateways",
         "LETTERS" => "letters",
         "LEVELS" => "levels",
         "LINES" => "lines",
         "MESSAGES" => "messages",
         "MISSES" => "pings",
+        "MONITORS" => "monitors",
         "NAMES" => "names",
         "NODES" => "nodes",
         "OPERATIONS" => "operations",
@@ -103,6 +106,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "TERMS" => "terms",
         "THREADS" => "threads",
         "TRIES" => "times",
+        "WORKERS" => "workers",
         _ => return None,
     })
 }

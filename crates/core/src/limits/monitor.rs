@@ -5,13 +5,13 @@ use super::limit::limits;
 use crate::error::codes;
 
 limits! { MONITOR = "Monitors";
-    /// How often a monitor thinks. Nothing below is exact to more than this.
+    /// Interval at which a monitor thinks. Nothing below is exact to more than this.
     MONITOR_TICK_MS: u64 = 50 => Effect("it thinks");
 
-    /// How much of the time between two ticks counts. Who was frozen, or got no processor, has not watched.
+    /// Longest part of the time between two ticks that counts. Who was frozen, or got no processor, has not watched.
     MONITOR_GAP_MS_MAX: u64 = 2 * MONITOR_TICK_MS => Effect("the rest of the time does not count");
 
-    /// How often a monitor asks each node whether it lives.
+    /// Interval at which a monitor pings each node.
     PING_MS: u64 = 300 => Effect("nodes are asked");
 
     /// Pings in a row without an answer after which a node is dead: 1.5 s, many times what a thread that only
@@ -24,31 +24,31 @@ limits! { MONITOR = "Monitors";
     /// Events of others that wait for the monitor.
     MONITOR_EVENTS_MAX: usize = 256 => Effect("senders wait");
 
-    /// How often the leader tells the other monitors that it leads.
+    /// Interval at which the leader tells the other monitors that it leads.
     LEADER_HEARTBEAT_MS: u64 = 300 => Effect("it tells them");
 
-    /// How long a follower hears nothing before it calls an election.
+    /// Time that a follower hears nothing before it calls an election.
     LEADER_SILENT_MS: u64 = 1500 => Effect("an election");
 
-    /// How long the higher ones have to answer an election.
+    /// Time that the higher ones have to answer an election.
     ELECTION_ANSWER_MS: u64 = 500 => Effect("the monitor leads");
 
-    /// How long one that has answered has to say that it leads.
+    /// Time that one that has answered has to say that it leads.
     ELECTION_COORDINATOR_MS: u64 = 1500 => Effect("another election");
 
-    /// How long a launch may take, with the killing of what is left.
+    /// Time that a launch may take, with the killing of what is left.
     LAUNCH_MS: u64 = 8000 => Effect("it counts as in vain");
 
-    /// What a process that is killed has to be gone.
+    /// Time that a process that is killed has to be gone.
     KILL_MS: u64 = 5000 => Effect("the launch has failed");
 
-    /// How long a node that was started has to answer.
+    /// Time that a node that was started has to answer.
     START_MS: u64 = 5000 => Effect("it was brought back in vain");
 
     /// A node that has been up for so long was not brought back in vain.
     STABLE_MS: u64 = 5000 => Effect("its revivals count from zero");
 
-    /// How long a node that died again waits for its next revival: twice as long each time.
+    /// Pause before the next revival of a node that died again: twice as long each time.
     REVIVAL_BACKOFF_MS_MIN: u64 = 500 => Effect("it is brought back");
 
     /// The longest pause between two revivals.
@@ -66,7 +66,7 @@ limits! { MONITOR = "Monitors";
     /// Bytes of a message between monitors.
     MONITOR_FRAME_BYTES_MAX: usize = 4096 => Effect("the connection is closed");
 
-    /// How long a message between monitors may take, with the connection it comes by.
+    /// Time that a message between monitors may take, with the connection it comes by.
     MONITOR_SEND_MS_MAX: u64 = 500 => Effect("the message is lost");
 
     /// Messages that one monitor has under way to another; more are dropped, as a network would.
@@ -78,7 +78,7 @@ limits! { MONITOR = "Monitors";
     /// Bytes of an answer of Docker.
     DOCKER_ANSWER_BYTES_MAX: u64 = 1 << 20 => Effect("the answer is not understood");
 
-    /// How often a container that is to end is looked at.
+    /// Interval at which a container that is to end is looked at.
     DOCKER_LOOK_MS: u64 = 50 => Effect("it is looked at");
 
     /// A process and its container are started one after the other; what lies between is no more than this.

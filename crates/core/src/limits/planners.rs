@@ -12,10 +12,10 @@ limits! { PLANNER = "Planning";
     /// Address space of a planner, hence what constants of a query may be folded to: far above what plans need.
     PLANNER_MEMORY_BYTES_MAX: u64 = 1 << 30 => Code(codes::PLANNING_TOO_LARGE);
 
-    /// What a planner's allocator takes from the system at a time; it would take all that it may have.
+    /// Bytes that a planner's allocator takes from the system at a time; unbounded, it would take all that it may have.
     PLANNER_ARENA_BYTES: u64 = 64 << 20 => Effect("more memory is taken");
 
-    /// How long a session may be planned: ten times what the largest that is allowed was seen to take.
+    /// Time that planning a session may take: ten times what the largest that is allowed was seen to take.
     PLANNING_MS_MAX: u64 = 20_000 => Code(codes::PLANNING_TOO_SLOW);
 
     /// Sessions that wait for a planner of a gateway.
@@ -24,7 +24,7 @@ limits! { PLANNER = "Planning";
     /// Those of one token among them.
     PLANNINGS_WAITING_OWNER_MAX: usize = 32 => Code(codes::PLANNERS_BUSY);
 
-    /// How long they wait: another gateway may have more time.
+    /// Time that they wait: another gateway may be less busy.
     PLANNING_WAIT_MS_MAX: u64 = 10_000 => Code(codes::PLANNERS_BUSY);
 
     /// Sessions that one planner plans, so that what it may leak is bounded.
@@ -33,7 +33,7 @@ limits! { PLANNER = "Planning";
     /// Between two starts of planners: what dies again and again must not keep the machine busy.
     PLANNER_START_MS: u64 = 100 => Effect("the next start waits");
 
-    /// How often a session is planned whose planner somebody else has killed.
+    /// Number of times that a session is planned whose planner somebody else has killed.
     PLANNING_TRIES_MAX: usize = 2 => Code(codes::PLANNER_FAILED);
 
     /// Bytes of what a planner is asked: what a client can send, and a little.
@@ -45,6 +45,6 @@ limits! { PLANNER = "Planning";
     /// Bytes that are kept of what it said last: they may say what it died of.
     PLANNER_LAST_WORDS_BYTES: usize = 4 << 10 => Effect("the rest is in the log only");
 
-    /// What a planner that has closed its output has to end.
+    /// Time that a planner that has closed its output has to end.
     PLANNER_END_MS: u64 = 2000 => Effect("it is killed");
 }

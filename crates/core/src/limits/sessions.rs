@@ -1,4 +1,4 @@
-//! What a session may ask for, and how its rows are divided on their way.
+//! Size of sessions, and the division of their rows on the way.
 
 use super::Met::{Code, Effect};
 use super::limit::limits;
@@ -50,13 +50,13 @@ limits! { SESSIONS = "Sessions";
     /// the rest is for rows on their way and for others.
     MEMORY_PERCENT: usize = 50 => Code(codes::OUT_OF_MEMORY);
 
-    /// What a process may have spilled to disk at a time.
+    /// Bytes that a process may have spilled to disk at a time.
     SPILL_BYTES_MAX: u64 = 100 << 30 => Code(codes::OUT_OF_MEMORY);
 
     /// Of a run's memory, what rows that shards gather may take: the rest is left to what runs meanwhile.
     GATHERED_MEMORY_PERCENT: usize = 50 => Effect("gathered rows are spilled");
 
-    /// What a sort keeps back for merging what it has spilled.
+    /// Memory that a sort keeps back for merging what it has spilled.
     SORT_RESERVE_BYTES: usize = 10 << 20 => Effect("a sort spills earlier");
 
     /// Rows of a result or of a shard's output in one fragment.
@@ -100,16 +100,16 @@ limits! { SESSIONS = "Sessions";
     /// The longest pause.
     RESULT_LOOK_MS_MAX: u64 = 1000 => Effect("the message is tried again");
 
-    /// How long a session may be open when the cluster is not told otherwise.
+    /// Time that a session may be open when the cluster is not told otherwise.
     SESSION_SECONDS_MAX: u64 = 86_400 => Code(codes::SESSION_TOO_LONG);
 
-    /// How long a session may be without its client before it is closed.
+    /// Grace period: the time that a session may be without its client before it is closed.
     GRACE_SECONDS: u64 = 30 => Code(codes::CLIENT_GONE);
 
-    /// How long a session waits for its first worker.
+    /// Time that a session waits for its first worker.
     UNCLAIMED_SECONDS_MAX: u64 = 120 => Code(codes::NO_WORKER);
 
-    /// How long the end of a session is remembered: longer than any process may have been frozen that
-    /// still believes in it.
+    /// Time that the tombstone of a session is kept: longer than any process may have been frozen that
+    /// still believes in the session.
     TOMBSTONE_HOURS: i64 = 24 => Effect("the session was never heard of");
 }

@@ -20,25 +20,25 @@ limits! { STORE = "The store";
     /// Output of a stage that is kept within its commit, so that a small one costs one write.
     OUTPUT_INLINE_BYTES: usize = 256 << 10 => Effect("the output has objects of its own");
 
-    /// How long one request to a remote store may take.
+    /// Time that one request to a remote store may take.
     STORE_REQUEST_MS_MAX: u64 = 20_000 => Effect("the request is made again");
 
-    /// How often a request that a remote store could not answer is made again.
+    /// Number of times that a request that a remote store could not answer is made again.
     STORE_RETRIES_MAX: usize = 8 => Code(codes::STORE_FAILED);
 
-    /// For how long a request that a remote store could not answer is made again.
+    /// Time for which a request that a remote store could not answer is made again.
     STORE_RETRY_MS_MAX: u64 = 30_000 => Code(codes::STORE_FAILED);
 
-    /// How long any call to a store may take, with its retries and all the pages of a list.
+    /// Time that any call to a store may take, with its retries and all the pages of a list.
     STORE_CALL_MS_MAX: u64 = 60_000 => Code(codes::STORE_FAILED);
 
     /// Calls to a directory at once; each has a thread, also one that a hung disk does not answer.
     STORE_THREADS_MAX: usize = 128 => Code(codes::STORE_FAILED);
 
-    /// How often a create is tried that lost against a write of which then nothing is seen.
+    /// Number of tries of a create that lost against a write of which then nothing is seen.
     STORE_CREATE_TRIES_MAX: usize = 5 => Code(codes::STORE_FAILED);
 
-    /// How often a write to a directory begins again because its folder or its part was removed under it.
+    /// Number of times that a write to a directory begins again because its folder or its part was removed under it.
     STORE_WRITE_TRIES_MAX: usize = 100 => Code(codes::STORE_FAILED);
 
     /// Directories that a store remembers to have synced; beyond that it forgets them all.

@@ -1,4 +1,4 @@
-//! What is shown to the person at the terminal, and what may keep them waiting.
+//! Output to the person at the terminal, and the waits that they may notice.
 
 use super::Met::Effect;
 use super::limit::limits;
@@ -28,18 +28,18 @@ limits! { TERMINAL = "The terminal";
     /// Unexpected rows that are looked through for the one most like a missing row.
     DIFFERENCE_CANDIDATES_MAX: usize = 1000 => Effect("a nearer row may be missed");
 
-    /// How often progress is drawn.
+    /// Interval at which progress is drawn.
     PROGRESS_MS: u64 = 100 => Effect("it is drawn");
 
     /// Nothing is shown of a run that is over sooner.
     PROGRESS_AFTER_MS: u64 = 700 => Effect("progress is shown");
 
-    /// Whoever opens a session, lists or cancels some is answered in far less, if all is well.
+    /// Time far longer than opening, listing or cancelling sessions takes, if all is well.
     ANSWER_EXPECTED_MS: u64 = 2000 => Effect("what it waits for is told");
 
-    /// What cancelling a session may keep whoever pressed Ctrl-C.
+    /// Time that cancelling a session may keep whoever pressed Ctrl-C.
     INTERRUPT_CANCEL_MS_MAX: u64 = 2000 => Effect("a janitor closes the session");
 
-    /// What a run has to remove its unfinished files.
+    /// Time that a run has to remove its unfinished files.
     INTERRUPT_FILES_MS_MAX: u64 = 300 => Effect("the process ends");
 }

@@ -53,7 +53,7 @@ limits! { WORKER = "Workers";
     /// Bytes of messages that a shard takes and writes down at once.
     RECORD_BYTES: usize = 16 << 20 => Effect("a record is written");
 
-    /// How long a shard waits for more of the same before it writes down what it has.
+    /// Time that a shard waits for more messages before it writes down those it has.
     RECORD_LINGER_MS: u64 = 100 => Effect("a record is written");
 
     /// Records after which a shard's journal is replaced by a snapshot, where that is shorter.
@@ -84,24 +84,24 @@ limits! { WORKER = "Workers";
     /// The longest pause.
     WORKER_RETRY_MS_MAX: u64 = 1000 => Effect("the worker goes on with the session");
 
-    /// Where nothing has failed and there is no hurry: the pause is as after so many failures.
+    /// Number of failures whose pause is taken where nothing has failed and there is no hurry.
     WORKER_LATER_FAILURES: u32 = 4 => Effect("the worker goes on with the session");
 
-    /// How often workers look for sessions of which they have not been told.
+    /// Interval at which workers look for sessions of which they have not been told.
     SESSIONS_POLL_MS: u64 = 2000 => Effect("a session without its event begins this late");
 
     /// A computation is long from here on: who waits for it is told what it is.
     LONG_WORK_MS: u64 = 5000 => Effect("caudal status and the client say what it is");
 
-    /// How long what a worker said of a long computation is believed: it says it again at every look for sessions.
+    /// Time that a worker's report of a long computation is believed: it is repeated at every look for sessions.
     LONG_WORK_TOLD_MS: u64 = 7000 => Effect("the client is not told any more");
 
-    /// What it may take to tell of it.
+    /// Time that reporting it may take.
     LONG_WORK_TELL_MS: u64 = 500 => Effect("it is told at the next look for sessions");
 
     /// Letters of what is said of a computation.
     WORK_LETTERS_MAX: usize = 120 => Effect("the rest is not shown");
 
-    /// What a process that is told to leave has to finish what is in hand.
+    /// Time that a process that is told to leave has to finish what is in hand.
     LEAVE_MS: u64 = 3000 => Effect("another worker goes on");
 }

@@ -1,4 +1,4 @@
-//! What is read: the large table of each suite, and the columns that its questions need.
+//! Files to read: the large table of each suite, and the columns that its questions need.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Work {
     pub bytes: u64,
     /// All names of its header.
     pub header: Vec<String>,
-    /// Where the wanted columns are, ascending, and what they hold.
+    /// Places of the wanted columns, ascending, and their types.
     pub columns: Vec<(usize, Type)>,
 }
 

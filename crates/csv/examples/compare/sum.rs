@@ -1,4 +1,4 @@
-//! What is compared of what the readers made: too little to take time, enough to notice a difference.
+//! Part of the readers' results that is compared: too little to take time, enough to notice a difference.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, TimestampMicrosecondType};

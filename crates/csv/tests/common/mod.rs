@@ -15,7 +15,7 @@ pub type Row = Vec<Option<String>>;
 /// Line, column and reason of a reject.
 pub type RejectLine<'a> = (u64, Option<&'a str>, String);
 
-/// What reading a whole table gave, in the order of its files.
+/// Content of a whole table, in the order of its files.
 #[derive(Debug)]
 pub struct Content {
     pub rows: Vec<Row>,

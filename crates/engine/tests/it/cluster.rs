@@ -10,15 +10,17 @@ use caudal_core::{
 };
 use caudal_engine::complete::Destination;
 use caudal_engine::{Engine, Memory, Shard, StageOutput, Taken};
+use caudal_oracle::{Table, fragments};
 use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::{Failure, FragmentPart, Section, TableFragment};
 use fastrand::Rng;
 use futures::StreamExt;
 use futures::channel::mpsc;
 
-use crate::tables::{Table, fragments};
+/// Rows of a fragment.
+const FRAGMENT_ROWS_MAX: usize = 60;
 
-/// What can go wrong, each as one chance in so many; 0 is never.
+/// Faults that can occur, each as one chance in so many; 0 is never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// A fragment is mapped twice.
@@ -29,7 +31,7 @@ pub struct Faults {
     pub takeover: u32,
 }
 
-/// What went wrong: a test has to show that it did.
+/// Counts of what occurred: a test has to show that it did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Happened {
     pub duplicates: usize,
@@ -65,8 +67,7 @@ struct Client {
 }
 
 pub async fn plan(tables: &[Table], queries: &[&str], shards: usize) -> Arc<SessionPlan> {
-    let table =
-        |table: &Table| TableSpec { name: table.name.to_string(), schema: table.rows.schema() };
+    let table = |table: &Table| TableSpec { name: table.name.clone(), schema: table.rows.schema() };
     let query = |(number, sql): (usize, &&str)| QuerySpec {
         name: format!("q{number}"),
         sql: sql.to_string(),
@@ -134,7 +135,7 @@ impl Cluster {
         if !needs.needed {
             return;
         }
-        let pieces = fragments(&rows.rows, &mut self.rng);
+        let pieces = fragments(&rows.rows, FRAGMENT_ROWS_MAX, &mut self.rng);
         let count = u32::try_from(pieces.len()).unwrap();
         for (number, piece) in (0..).zip(pieces) {
             let options = RecordBatchOptions::new().with_row_count(Some(piece.num_rows()));

@@ -1,9 +1,9 @@
 //! The answer does not depend on how rows are cut, divided, delivered, repeated and handed over.
 
-use caudal_oracle::compare;
+use caudal_oracle::{Table, compare};
 
 use crate::cluster::{Cluster, Faults, plan};
-use crate::tables::{Table, plain, tables};
+use crate::tables::{plain, tables};
 
 const MEMORY_BYTES: usize = 64 << 20;
 

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::datasource::MemTable;
-use datafusion::prelude::SessionContext;
+use caudal_oracle::{Plain, Table};
 
-pub struct Table {
-    pub name: &'static str,
-    pub rows: RecordBatch,
-}
+/// Partitions that DataFusion works on at the same time.
+const PARTITIONS: usize = 2;
 
 /// `t(k, v, s)`: 600 rows over 40 keys; `u(k, w)`: every second key, twice.
 pub fn tables() -> Vec<Table> {
@@ -20,28 +17,15 @@ pub fn tables() -> Vec<Table> {
         ("s", texts(600)),
     ]);
     let u = table(&[("k", ints(40, |n| n / 2 * 2)), ("w", ints(40, |n| n))]);
-    vec![Table { name: "t", rows: t }, Table { name: "u", rows: u }]
+    [("t", t), ("u", u)].map(|(name, rows)| Table { name: name.to_string(), rows }).into()
 }
 
 pub async fn plain(tables: &[Table], sql: &str) -> Vec<RecordBatch> {
-    let context = SessionContext::new();
+    let plain = Plain::new(PARTITIONS);
     for Table { name, rows } in tables {
-        let provider = MemTable::try_new(rows.schema(), vec![vec![rows.clone()]]).unwrap();
-        context.register_table(*name, Arc::new(provider)).unwrap();
+        plain.add(name, rows.schema(), vec![vec![rows.clone()]]).unwrap();
     }
-    context.sql(sql).await.unwrap().collect().await.unwrap()
-}
-
-/// Cuts rows into fragments of random sizes, some of them empty.
-pub fn fragments(rows: &RecordBatch, rng: &mut fastrand::Rng) -> Vec<RecordBatch> {
-    let mut fragments = vec![];
-    let mut start = 0;
-    while start < rows.num_rows() {
-        let length = rng.usize(0..=60).min(rows.num_rows() - start);
-        fragments.push(rows.slice(start, length));
-        start += length;
-    }
-    fragments
+    plain.answer(sql, &[]).await.unwrap()
 }
 
 fn ints(rows: i64, value: impl Fn(i64) -> i64) -> arrow::array::ArrayRef {

@@ -1,4 +1,4 @@
-//! How much a function makes of its arguments.
+//! Size of what a function makes of its arguments.
 
 use caudal_core::limits;
 use datafusion::error::Result;
@@ -7,7 +7,7 @@ use datafusion::logical_expr::ColumnarValue;
 use super::measure::{Argument, Measure};
 use super::{TooLarge, patterns, series};
 
-/// How what a function makes follows from its arguments.
+/// Rule by which the size of a function's result follows from its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Growth {
     /// All arguments, one after another.
@@ -24,7 +24,7 @@ pub enum Growth {
     ReplacePattern,
     /// A copy of the first for each group of a regular expression.
     Groups,
-    /// What a format says, for each row.
+    /// A format, filled in for each row.
     Format,
     /// Numbers, dates or times from the first to the second.
     Series { with_end: bool },
@@ -43,7 +43,7 @@ pub enum Growth {
 /// Bytes of an element that is not text: the widest number, as text or with what keeps it in a list.
 const ITEM_BYTES: u128 = 32;
 
-/// How many bytes a byte of a format may become: `%+` is a time of 35 letters.
+/// Most bytes that a byte of a format may become: `%+` is a time of 35 letters.
 const FORMAT_GROWTH: u128 = 20;
 
 impl Growth {
@@ -103,7 +103,7 @@ impl Growth {
             && self.at_most(&largest, 1) <= limits::FUNCTION_VALUE_BYTES_MAX as u128
     }
 
-    /// What it makes of arguments of this size, at most.
+    /// Most bytes that it makes of arguments of this size.
     fn at_most(self, arguments: &[Measure], rows: u128) -> u128 {
         let at = |at: usize| arguments.get(at).copied().unwrap_or_default();
         let (first, second, third) = (at(0), at(1), at(2));
@@ -154,7 +154,7 @@ impl Growth {
         }
     }
 
-    /// What it makes of a row: exactly, where a bound from the lengths alone would be far above.
+    /// Bytes that it makes of a row: exactly, where a bound from the lengths alone would be far above.
     fn of_row(
         self,
         arguments: &[Argument],

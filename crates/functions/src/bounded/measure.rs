@@ -1,4 +1,4 @@
-//! How large arguments are: those of a batch together, and those of one row.
+//! Sizes of arguments: those of a batch together, and those of one row.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
@@ -12,7 +12,7 @@ pub struct Argument {
     is_constant: bool,
 }
 
-/// What is known of some values.
+/// Sizes of some values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measure {
     /// Of all together.

@@ -42,18 +42,18 @@ pub fn of(function: Arc<ScalarUDF>) -> Option<Arc<ScalarUDF>> {
     Some(Arc::new(ScalarUDF::new_from_impl(Bounded::new(function, growth))))
 }
 
-/// What a function would have made, and may not.
+/// Error of a function that would have made more than it may.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{function} would make {} of {of}, and {} are the most", size(*.bytes), size(*.most as u128))]
 pub struct TooLarge {
     pub function: String,
-    /// Of what: a value or a batch.
+    /// The value or batch that is too large.
     pub of: Whole,
     pub bytes: u128,
     pub most: usize,
 }
 
-/// What is measured.
+/// Unit that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     Value,
@@ -77,7 +77,7 @@ impl std::fmt::Display for Whole {
 }
 
 impl TooLarge {
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub const HINT: &str = "ask it for less, or keep the rows away from it that it makes most of";
 
     pub(crate) fn value(function: &str, bytes: u128) -> Self {
@@ -96,7 +96,7 @@ impl TooLarge {
         Self { function, of: Whole::Constant, bytes: bytes as u128, most }
     }
 
-    /// What an error says of it, whatever is around it.
+    /// The `TooLarge` within an error, whatever is around it.
     pub fn in_error(error: &DataFusionError) -> Option<&Self> {
         let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
         while let Some(error) = next {

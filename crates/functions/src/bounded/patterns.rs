@@ -1,4 +1,4 @@
-//! What `regexp_replace` and `regexp_match` make of a text, by looking where their pattern is found.
+//! Size of what `regexp_replace` and `regexp_match` make of a text, by looking where their pattern is found.
 
 use std::collections::HashMap;
 

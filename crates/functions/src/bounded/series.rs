@@ -1,4 +1,4 @@
-//! How many values `range` and `generate_series` make.
+//! Number of values that `range` and `generate_series` make.
 
 use arrow::array::AsArray;
 use arrow::compute::cast;

@@ -16,7 +16,7 @@ use super::running::{Ending, Running};
 use super::wide::Widens;
 
 pub struct Distinct<T: Widens<W>, W: DecimalType> {
-    /// How often each value is there.
+    /// Number of times that each value is there.
     times: HashMap<T::Native, u64>,
     sum: Running<T, W>,
     value_type: DataType,

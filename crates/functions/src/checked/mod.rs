@@ -17,12 +17,12 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 pub use arithmetic::{Checked, Operation};
 pub use wide::is_wide_enough;
 
-/// What may stand in a plan for an operator.
+/// Functions that may stand in a plan for an operator.
 pub fn scalars() -> Vec<ScalarUDF> {
     Operation::ALL.map(|operation| ScalarUDF::new_from_impl(Checked::new(operation))).into()
 }
 
-/// What replaces aggregates of the same names.
+/// Replacements of the aggregates of the same names.
 pub fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::new_from_impl(totals::Total::sum()),

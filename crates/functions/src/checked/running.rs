@@ -11,7 +11,7 @@ use datafusion::scalar::ScalarValue;
 use super::overflow;
 use super::wide::{Widens, finish};
 
-/// What a sum becomes at its end.
+/// Result that a sum becomes at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Sum(DataType),
@@ -21,7 +21,7 @@ pub enum Ending {
 
 pub struct Running<T, W: DecimalType> {
     sum: W::Native,
-    /// How many values are in it.
+    /// Number of values in it.
     count: u64,
     state_type: DataType,
     ending: Ending,
@@ -68,7 +68,7 @@ impl<T, W: DecimalType> Running<T, W> {
     }
 }
 
-/// What is divided is exact: no order of the rows gives another average.
+/// Averages of exact sums: no order of the rows gives another average.
 pub fn averages<W: DecimalType>(sums: &PrimitiveArray<W>, counts: &[u64]) -> Result<Float64Array> {
     let sums = finish(sums, &DataType::Float64)?;
     let sums = sums.as_primitive::<Float64Type>();

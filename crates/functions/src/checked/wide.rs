@@ -1,4 +1,4 @@
-//! Which type sums of which values are kept in.
+//! Types in which sums are kept, by the type of their values.
 //!
 //! A sum is kept so wide that no order of its rows, and no division of them over shards, makes it overflow on
 //! the way: MAX, 1, -5 fits, whoever adds MAX and 1 first. Only the end is checked.

@@ -45,7 +45,7 @@ impl ScalarUDFImpl for AsIs {
         Ok(arguments.args.swap_remove(0))
     }
 
-    /// Whatever is beside a value, it may be NULL.
+    /// `beside` is not strict: a NULL beside a value does not make it NULL.
     fn is_strict(&self) -> bool {
         !self.beside
     }

@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 /// Of more digits than these no float has any, before the point or after it.
 const DIGITS_MAX: i64 = 400;
 
-/// What becomes of the digits beyond.
+/// Treatment of the digits beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Digits {
     Round,

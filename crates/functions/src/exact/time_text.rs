@@ -59,7 +59,7 @@ fn texts(columns: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(Arc::new(builder.finish()))
 }
 
-/// What is written as in ISO 8601, as in SQL.
+/// SQL text of a time that is written as in ISO 8601.
 fn in_sql(written: &str) -> String {
     let Some((date, rest)) = written.split_once('T') else { return written.to_string() };
     let date = date.trim_start_matches('+');

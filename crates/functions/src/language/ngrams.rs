@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 /// The longest n-gram of the table.
 pub const NGRAM_LETTERS_MAX: usize = 5;
 
-/// How many languages a script can have: what fits a 128-bit register of weights.
+/// Number of languages that a script can have: as many as fit a 128-bit register of weights.
 pub const LANES: usize = 16;
 
 /// The weight of an n-gram for each language of the script, 0 being neutral.
@@ -51,7 +51,7 @@ impl Key {
         Self((self.0.rotate_left(5) ^ u64::from(letter)).wrapping_mul(0x517c_c1b7_2722_0a95))
     }
 
-    /// What the table stores: the best mixed bits of the hash, never 0, which marks a free slot.
+    /// Key that the table stores: the best mixed bits of the hash, never 0, which marks a free slot.
     pub fn stored(self) -> u32 {
         ((self.0 >> 32) as u32).max(1)
     }

@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What stands between the quotes, still escaped.
+    /// Text between the quotes, still escaped.
     fn quoted(&mut self) -> Result<Quoted<'a>, Malformed> {
         let bytes = self.text.as_bytes();
         let quote = bytes[self.position];

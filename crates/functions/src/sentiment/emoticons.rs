@@ -34,7 +34,7 @@ pub(super) fn polarity(word: &str) -> Option<f64> {
         .map(|(polarity, _)| *polarity)
 }
 
-/// How many of the first tokens make one word: more than one where an emoticon begins in the first
+/// Number of the first tokens that make one word: more than one where an emoticon begins in the first
 /// token and ends at the end of a later one. `tokens` are those left of the sentence, at least one.
 pub(super) fn joined_tokens(tokens: &[&str]) -> usize {
     match tokens {
@@ -87,7 +87,7 @@ fn leftmost_match(tokens: &[&str]) -> Option<usize> {
     })
 }
 
-/// How many tokens `emoticon` spans, if it spells out all of `tail` and then whole tokens of `next`.
+/// Number of tokens that `emoticon` spans, if it spells out all of `tail` and then whole tokens of `next`.
 fn tokens_spanned(emoticon: &str, tail: &str, next: &[&str]) -> Option<usize> {
     let mut rest = emoticon.strip_prefix(tail)?;
     let mut spanned = 1;

@@ -7,12 +7,12 @@ use hashbrown::HashMap;
 /// One row a word: `word polarity intensity [adverb]`, comments begin with `#`.
 const LEXICON_TEXT: &str = include_str!("lexicon.txt");
 
-/// What the lexicon knows of a word.
+/// Entry of a word in the lexicon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     /// From -1 (bad) to 1 (good).
     pub polarity: f64,
-    /// What an adverb multiplies the polarity of the next known word by.
+    /// Factor by which an adverb multiplies the polarity of the next known word.
     pub intensity: f64,
     /// Whether the word modifies the known word that follows it ("very good").
     pub is_adverb: bool,

@@ -32,7 +32,7 @@ pub fn polarity(text: &str) -> f64 {
     scorer.mean()
 }
 
-/// What a polarity is called.
+/// Label of a polarity.
 pub fn label(polarity: f64) -> &'static str {
     if polarity > 0.0 {
         "POSITIVE"

@@ -30,7 +30,7 @@ pub(super) fn for_each_sentence<'a>(text: &'a str, sentence: impl FnMut(&[&'a st
     sentences.flush();
 }
 
-/// What stands at a position of the text, with its length.
+/// Class of the character at a position of the text, with its length.
 enum Class {
     Blank(usize),
     /// A newline that an empty line follows.
@@ -63,7 +63,7 @@ fn classify_non_ascii(text: &str, position: usize) -> Class {
     }
 }
 
-/// Where the chunk that begins at `start` ends: before a blank, a quote, or the `n` of `n't`.
+/// End of the chunk that begins at `start`: before a blank, a quote, or the `n` of `n't`.
 fn chunk_end(text: &str, start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -95,7 +95,7 @@ fn split_punctuation<'a>(chunk: &'a str, sentences: &mut Sentences<'a, impl FnMu
     push_tail(&chunk[end..], sentences);
 }
 
-/// Where the word that begins at `start` ends and its trailing punctuation begins.
+/// End of the word that begins at `start`, at which its trailing punctuation begins.
 fn word_end(chunk: &str, start: usize) -> usize {
     let mut word = &chunk[start..];
     loop {
@@ -120,7 +120,7 @@ fn push_tail<'a>(tail: &'a str, sentences: &mut Sentences<'a, impl FnMut(&[&'a s
     }
 }
 
-/// What is split from both ends of a word; the period has rules of its own.
+/// Whether a byte is punctuation that is split from both ends of a word; the period has rules of its own.
 fn is_punctuation(byte: u8) -> bool {
     b",;:!?()[]{}`@#$^&*+-|=~_".contains(&byte)
 }

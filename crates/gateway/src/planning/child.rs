@@ -53,7 +53,7 @@ impl<W: Write> Planner<W> {
         Ok(())
     }
 
-    /// What is said last of a session.
+    /// Final message about a session.
     fn answer(&mut self, manifest: &Manifest) -> Said {
         let mut begun = None;
         let planning = AssertUnwindSafe(|| self.plan(manifest, &mut begun));
@@ -96,7 +96,7 @@ fn say(output: &mut impl Write, said: &Said) -> io::Result<()> {
     output.flush()
 }
 
-/// What was being planned, as an error calls it.
+/// Name of what was being planned, for an error.
 pub fn what(manifest: &Manifest, begun: Option<QueryId>) -> String {
     let query = begun.and_then(|query| manifest.queries.get(query.index()));
     query.map_or_else(|| "the session".to_string(), |query| query.name.clone())

@@ -1,4 +1,4 @@
-//! What a planner died of, from its exit status and its last words.
+//! Cause of a planner's death, from its exit status and its last words.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
@@ -23,7 +23,7 @@ pub enum Death {
 /// Signals that come from other processes: SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM.
 const FROM_OTHERS: [i32; 5] = [1, 2, 3, 9, 15];
 
-/// What Rust's runtime says before it aborts. In both cases the signal is SIGABRT, and says nothing else.
+/// Messages of Rust's runtime before it aborts. In both cases the signal is SIGABRT, which says nothing else.
 const NO_MEMORY: &str = "memory allocation of ";
 const NO_STACK: &str = "has overflowed its stack";
 

@@ -1,4 +1,4 @@
-//! Why a session has no plan.
+//! Reasons why a session has no plan.
 
 use caudal_core::{Code, Coded, Failure, codes};
 use thiserror::Error;

@@ -29,7 +29,7 @@ pub use self::error::Error;
 use self::pool::{Bounds, Pool};
 use crate::Settings;
 
-/// Where sessions are planned.
+/// Process in which sessions are planned.
 pub enum Planning {
     /// In this process: that of a test, or of a simulation.
     Here,

@@ -1,5 +1,5 @@
-//! What a gateway and a planner say to each other, on the planner's standard input and output: JSON, each after its
-//! length. Both are the same program, so that nothing here need be understood by another version.
+//! Messages between a gateway and a planner, on the planner's standard input and output: JSON, each after its length.
+//! Both are the same program, so that nothing here need be understood by another version.
 
 use std::io::{self, Read};
 
@@ -7,7 +7,7 @@ use caudal_core::{Failure, QueryId};
 use caudal_protocol::outline::Outline;
 use serde::{Deserialize, Serialize};
 
-/// What a planner says of the session whose manifest it was sent.
+/// Message of a planner about the session whose manifest it was sent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Said {
     /// It begins: with the session as a whole, or with this query of it. Should it die, that is what it died of.

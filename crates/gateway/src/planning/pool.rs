@@ -36,7 +36,7 @@ pub struct Pool {
 struct State {
     turns: Turns,
     idle: Vec<Planner>,
-    /// When the next planner may be started.
+    /// Earliest time at which the next planner may be started.
     next_start: Instant,
 }
 
@@ -137,14 +137,14 @@ impl Pool {
                 }
                 Err(_) => {
                     let ms = self.bounds.planning.as_millis();
-                    warn!(what, ms, "a planner took too long: kills it");
+                    warn!(what, ms, "planner took too long, killed");
                     return Err(Error::TooSlow { what, ms });
                 }
             };
             let has_begun = planner.begun.is_some();
             let is_fresh = planner.requests <= 1;
             let death = planner.died().await.unwrap_or(Death::Silent);
-            warn!(what, %lost, tries_left, "a planner {death}");
+            warn!(what, %lost, %death, tries_left, "planner died");
             // What it has planned before may have left it short of memory.
             let may_be_old = death == Death::Memory && !is_fresh;
             if may_be_old && tries_left > 0 {
@@ -156,7 +156,7 @@ impl Pool {
         }
     }
 
-    /// What is told of a session whose planner has died; nothing, if it is to be planned again: it need not have been
+    /// Error of a session whose planner has died; `None` if it is to be planned again, since the death need not have been
     /// its fault.
     fn verdict(
         &self,
@@ -204,7 +204,7 @@ impl Pool {
         }
     }
 
-    /// When the next planner may be started, which from here on is taken to have been.
+    /// Time at which the next planner may be started; from here on it is taken.
     fn next_start(&self) -> Instant {
         let mut state = self.state();
         let at = state.next_start.max(now());

@@ -24,7 +24,7 @@ pub struct Planner {
     last_words: JoinHandle<String>,
     /// Sessions that it was asked to plan.
     pub requests: usize,
-    /// What it has begun of the last of them; nothing, if it may never have heard of it.
+    /// Part of the last session that it has begun; `None` if it may never have heard of that session.
     pub begun: Option<Begun>,
 }
 
@@ -95,7 +95,7 @@ impl Planner {
         Ok(serde_json::from_slice(&bytes)?)
     }
 
-    /// What it died of; one that lives on, though it answers no more, is ended.
+    /// Cause of its death; a planner that lives on, though it answers no more, is killed.
     pub async fn died(mut self) -> io::Result<Death> {
         let most = Duration::from_millis(limits::PLANNER_END_MS);
         let status = match timeout(most, self.child.wait()).await {
@@ -121,11 +121,11 @@ async fn listen(mut errors: ChildStderr, planner: u32) -> String {
         last.drain(..last.ceil_char_boundary(last.len().saturating_sub(bytes_max)));
         line.push_str(&text);
         while let Some((whole, rest)) = line.split_once('\n') {
-            warn!(planner, "{whole}");
+            warn!(planner, line = whole, "planner stderr");
             line = rest.to_string();
         }
         if line.len() > bytes_max {
-            warn!(planner, "{line}");
+            warn!(planner, line, "planner stderr");
             line.clear();
         }
     }

@@ -3,18 +3,19 @@
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use caudal_core::{Code, Coded, Failure, QueryId, SessionId, codes};
 use caudal_protocol::manifest::{Manifest, QuerySpec};
 use caudal_runtime::Level;
+use caudal_testing::until;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use super::pipe::{self, Said};
 use super::pool::{Bounds, Pool};
 
-/// What all of them begin with: each start and each request is written down.
+/// Beginning of all of them: each start and each request is written down.
 const BEGIN: &str = "cd $(dirname $0); echo $$ >> starts\n";
 const READ: &str =
     "head -c $REQUEST > /dev/null; [ $? = 0 ] || exit; echo $$ >> requests; cat begins\n";
@@ -75,7 +76,7 @@ impl Fake {
     }
 
     async fn until_requests(&self, count: usize) {
-        until(|| self.lines("requests").len() >= count).await;
+        until("requests", async || self.lines("requests").len() >= count).await;
     }
 }
 
@@ -91,14 +92,6 @@ fn manifest(owner: &str) -> Manifest {
         version: String::new(),
         fingerprint: String::new(),
         owner: owner.to_string(),
-    }
-}
-
-async fn until(mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(20), "it does not come");
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -118,7 +111,7 @@ async fn a_planner_is_used_again_until_it_has_planned_for_long() {
     let [first, second] = &fake.lines("starts")[..] else { panic!("{:?}", fake.lines("starts")) };
     let asked = fake.lines("requests");
     assert_eq!(asked.iter().collect::<Vec<_>>(), [first, first, first, second]);
-    until(|| !is_running(first)).await;
+    until("its end", async || !is_running(first)).await;
     assert!(is_running(second));
 }
 
@@ -216,13 +209,13 @@ async fn one_that_cannot_be_started_is_no_fault_of_the_session() {
 
 #[tokio::test]
 async fn one_that_takes_too_long_is_killed() {
-    let hangs = "exec sleep 60";
+    let hangs = "exec sleep 600";
     let fake = Fake::with(hangs, |bounds| bounds.planning = Duration::from_millis(1500));
     let failure = fake.plan().await;
     assert_eq!(failure.code, codes::PLANNING_TOO_SLOW);
     assert_eq!(failure.message, "q7: planning it takes more than 1.5 s");
     let [planner] = &fake.lines("starts")[..] else { panic!("one try") };
-    until(|| !is_running(planner)).await;
+    until("its end", async || !is_running(planner)).await;
 }
 
 #[tokio::test]
@@ -299,5 +292,5 @@ async fn a_gateway_that_leaves_ends_its_planners() {
     fake.leaving.raise();
     assert!(planning.await.unwrap().is_retryable());
     let [planner] = &fake.lines("starts")[..] else { panic!("one") };
-    until(|| !is_running(planner)).await;
+    until("its end", async || !is_running(planner)).await;
 }

@@ -1,4 +1,4 @@
-//! Whose turn it is to be planned. Pure: who asks and who is done goes in, who has a planner comes out.
+//! Order in which sessions are planned. Pure: requests and completions go in, who has a planner comes out.
 //!
 //! Planners are few and a planning may be slow. So of those who wait the one goes first whose owner has the fewest
 //! plannings under way; among equals, who came first. Where owners are told apart, none of them has all planners.
@@ -131,7 +131,7 @@ mod tests {
         assert!(turns.ask("four").is_some());
     }
 
-    /// Whatever comes and goes: never more than may be, nobody idle for nothing, and all get their turn.
+    /// In any sequence of arrivals and departures no bound is exceeded, no place is left idle, and all get their turn.
     #[test]
     fn at_random_bounds_hold_and_nobody_starves() {
         fastrand::seed(7);

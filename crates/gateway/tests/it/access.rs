@@ -1,4 +1,4 @@
-//! Who may do what, and who learns of it.
+//! Access to sessions: who may do what, and who learns of it.
 
 use arrow_flight::flight_service_client::FlightServiceClient;
 use caudal_core::{QueryId, SessionId, TableId};

@@ -8,8 +8,9 @@ use caudal_gateway::shutdown::{end_sessions, remove_ended, wait_for_gateways};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::objects::slot;
 use caudal_protocol::{Objects, Queues};
+use caudal_testing::until;
 
-use crate::support::{Client, Cluster, code, numbers_request, wait_until};
+use crate::support::{Client, Cluster, code, numbers_request};
 
 /// Longer than two looks of a janitor: a busy machine may delay a heartbeat by that much.
 const GRACE: Duration = Duration::from_secs(3);
@@ -133,7 +134,7 @@ async fn a_place_that_no_session_came_to_is_freed() {
     let client = node.client().await;
     let session = opened(&client).await;
     let _attached = client.attach(&session).await.unwrap();
-    wait_until(async || cluster.store.get(&slot(3)).await.unwrap().is_none()).await;
+    until("its place is free", async || cluster.store.get(&slot(3)).await.unwrap().is_none()).await;
     assert_eq!(cluster.store.list("slots").await.unwrap().len(), 1, "the other is kept");
 }
 
@@ -148,7 +149,10 @@ async fn an_old_tombstone_goes_after_what_a_sleeper_brought_back() {
     cluster.broker.declare(&queue, QueueKind::Work { messages_max: 1 }).await.unwrap();
     write_tombstone(&cluster, &Tombstone::of(&manifest, None, 0)).await;
     let _sweeping = cluster.gateway().await;
-    wait_until(async || cluster.store.list("closed").await.unwrap().is_empty()).await;
+    until("the tombstone is swept", async || {
+        cluster.store.list("closed").await.unwrap().is_empty()
+    })
+    .await;
     assert!(cluster.leftovers().await.is_empty());
 }
 

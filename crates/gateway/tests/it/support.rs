@@ -23,6 +23,7 @@ use caudal_protocol::encoding::Encodings;
 use caudal_protocol::manifest::{QuerySpec, TableEntry};
 use caudal_protocol::{Message, schema};
 use caudal_store::Store;
+use caudal_testing::until;
 use futures::StreamExt;
 use futures::channel::mpsc;
 use serde::Serialize;
@@ -105,18 +106,8 @@ impl Cluster {
     }
 
     pub async fn wait_until_nothing_is_left(&self) {
-        wait_until(async || self.leftovers().await.is_empty()).await;
+        until("nothing is left", async || self.leftovers().await.is_empty()).await;
     }
-}
-
-/// Waits for a condition; that it never comes is the test's failure.
-pub async fn wait_until(condition: impl AsyncFn() -> bool) {
-    let waiting = async {
-        while !condition().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(DEADLINE, waiting).await.expect("it comes to be");
 }
 
 pub struct Node {
@@ -310,7 +301,7 @@ pub fn numbers(values: impl IntoIterator<Item = i64>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("n", column, true)]).unwrap()
 }
 
-/// What a client puts: the schema with the command, then numbered batches.
+/// Messages of a client's put: the schema with the command, then numbered batches.
 pub fn put_messages(
     session: &SessionId,
     table: u32,

@@ -9,11 +9,12 @@ use caudal_core::{QueryId, SessionId, ShardId, Source, TableId, limits};
 use caudal_protocol::calls::{EndRequest, PutAck, PutBatch, Status as SessionStatus};
 use caudal_protocol::encoding::encode;
 use caudal_protocol::{Message, Queues};
+use caudal_testing::until;
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 use tonic::{Code, Status};
 
-use crate::support::{Client, Cluster, code, numbers, numbers_request, put_messages, wait_until};
+use crate::support::{Client, Cluster, code, numbers, numbers_request, put_messages};
 
 async fn opened(cluster: &Cluster) -> (Client, SessionId) {
     let client = cluster.gateway().await.client().await;
@@ -238,7 +239,7 @@ async fn an_upload_to_a_session_that_ends_learns_why() {
     answers.message().await.unwrap().expect("an acknowledgement");
     let cancel = serde_json::json!({ "session": session });
     client.ask::<serde_json::Value>("cancel", &cancel).await.unwrap();
-    wait_until(async || cluster.broker.queue_names().is_empty()).await;
+    until("its queues are removed", async || cluster.broker.queue_names().is_empty()).await;
     sender.unbounded_send(last).unwrap();
     let refusal = answers.message().await.unwrap_err();
     assert_eq!((refusal.code(), code(&refusal)), (Code::FailedPrecondition, "CDL-8013"));

@@ -83,7 +83,7 @@ impl Films {
         film % COPRODUCED_EVERY == 5
     }
 
-    /// What most of its ratings are near to, in halves.
+    /// Value that most of its ratings are near to, in halves.
     pub(super) fn worth_halves(&self, film: u64) -> u64 {
         2 + self.worth.hash(film) % 9
     }

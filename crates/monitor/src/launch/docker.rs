@@ -133,7 +133,7 @@ fn parse(answer: &[u8]) -> Option<(u16, Vec<u8>)> {
     Some((status, answer[end + 4..].to_vec()))
 }
 
-/// When the machine was started, by the clock that it has now. (`btime` of /proc/stat is too coarse.)
+/// Time at which the machine was started, by the clock that it has now. (`btime` of /proc/stat is too coarse.)
 fn machine_started_ms() -> io::Result<u64> {
     let uptime = std::fs::read_to_string("/proc/uptime")?;
     let seconds: Option<f64> = uptime.split(' ').next().and_then(|first| first.parse().ok());

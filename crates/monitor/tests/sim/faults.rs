@@ -1,8 +1,8 @@
-//! What goes wrong, and when: all of it drawn from the seed before the run.
+//! Faults and their times, all drawn from the seed before the run.
 
 use fastrand::Rng;
 
-/// When the faults are over.
+/// Time at which the faults are over.
 const FAULTS_MS: u64 = 15_000;
 
 pub struct Schedule {

@@ -1,4 +1,4 @@
-//! Who hears whom, and what is on its way.
+//! Links between nodes, and the packets on their way.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -96,7 +96,7 @@ impl Links {
         !is_cut_off && self.groups[a.1] == self.groups[b.1]
     }
 
-    /// When each copy of a packet arrives.
+    /// Times at which the copies of a packet arrive.
     pub fn arrivals(&mut self, rng: &mut Rng) -> Vec<u64> {
         let copies = if rng.f64() < self.network.duplication { 2 } else { 1 };
         let mut arrivals = vec![];

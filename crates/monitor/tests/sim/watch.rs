@@ -1,4 +1,4 @@
-//! What must hold, checked from outside: by who lives, who was heard by whom, and who was replaced.
+//! Invariants, checked from outside: by who lives, who was heard by whom, and who was replaced.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub struct Watch {
     is_lossless: bool,
     /// The last answer that each monitor got from each node.
     heard: BTreeMap<(NodeId, NodeId), (u64, Process)>,
-    /// Who has ever heard which process.
+    /// Each monitor with each process that it has ever heard.
     has_heard: std::collections::BTreeSet<(NodeId, u32)>,
     /// Running processes that were replaced since the last cut.
     replaced_since_cut: BTreeMap<NodeId, u32>,

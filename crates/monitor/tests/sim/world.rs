@@ -33,7 +33,7 @@ pub struct Node {
     pub peer: Peer,
     pub host: usize,
     pub incarnation: Option<Incarnation>,
-    /// Who is launching it: one at a time on a host, until it is done or dead.
+    /// Launcher of the node: one at a time on a host, until it is done or dead.
     lock: Option<(NodeId, Process)>,
 }
 
@@ -43,7 +43,7 @@ pub struct Incarnation {
     pub stuck: bool,
     started: bool,
     pub state: Option<MonitorState>,
-    /// What has come while it was frozen.
+    /// Events that fell due while it was frozen.
     backlog: Vec<Due>,
 }
 

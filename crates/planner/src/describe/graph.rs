@@ -86,7 +86,7 @@ fn edges(plan: &SessionPlan) -> Vec<Edge> {
     edges
 }
 
-/// What a stage does, in the order in which it does it.
+/// Label of a stage: its steps, in the order in which it takes them.
 fn label(plan: &SessionPlan, stage: &Stage) -> Vec<String> {
     let mut steps = vec![];
     collect(&stage.plan, &mut steps);

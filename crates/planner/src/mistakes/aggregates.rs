@@ -96,7 +96,7 @@ fn ungrouped(select: &Select, group_by: &[Expr], state: &SessionState) -> Option
     Some(Mistake::new(message, start_of(&column)).hint(hint))
 }
 
-/// What an expression of a GROUP BY stands for: itself, or the output that it names or counts.
+/// Expressions that one of a GROUP BY stands for: itself, or the output that it names or counts.
 fn meant(expr: &Expr, select: &Select) -> Vec<Expr> {
     match expr {
         Expr::Value(value) => {

@@ -1,4 +1,4 @@
-//! What is wrong with a query that DataFusion would not plan, in plain words.
+//! Mistakes in a query that DataFusion would not plan, in plain words.
 //!
 //! DataFusion says it in a text of its own, about its own types and names. So the mistake is looked for here, in
 //! the query itself: [`unsupported`] syntax, [`aggregates`] where there can be none, parts whose [`shapes`] do

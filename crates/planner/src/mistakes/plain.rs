@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, IntervalUnit};
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
-/// What an error says, without what it says about DataFusion.
+/// Text of an error, without what it says about DataFusion.
 pub fn text(error: &DataFusionError) -> String {
     match error.find_root() {
         DataFusionError::ArrowError(arrow, _) => arrow_text(arrow),
@@ -21,7 +21,7 @@ pub fn text(error: &DataFusionError) -> String {
     }
 }
 
-/// What did not fit into its type, if that is what an error says.
+/// Value that did not fit into its type, if that is what an error says.
 ///
 /// Kernels have an error of its own for it ([`ArrowError::ArithmeticOverflow`]); casts and functions have words, in which it is
 /// always called by one of a few names.
@@ -82,7 +82,7 @@ fn arrow_text(error: &ArrowError) -> String {
     }
 }
 
-/// What DataFusion and Arrow put around, and how they call types.
+/// Text of an error, without what DataFusion and Arrow put around it, and with our names of types.
 pub fn cleaned(text: &str) -> String {
     // A backtrace, advice to DataFusion's own developers, or the tree of what they did not expect.
     let ends =

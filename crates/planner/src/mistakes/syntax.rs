@@ -1,4 +1,4 @@
-//! What is wrong with a text that does not parse. The parser says where it gave up; what was meant is guessed from
+//! Mistakes in a text that does not parse. The parser says where it gave up; what was meant is guessed from
 //! the words around that place.
 
 use caudal_core::error::edit_distance;
@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
 
-/// What to say instead of the parser's word, or together with it.
+/// Guess to report instead of the parser's message, or together with it.
 pub struct Guess {
     pub message: Option<String>,
     pub hint: Option<String>,
@@ -143,7 +143,7 @@ fn case(words: &[&TokenWithSpan]) -> Option<Guess> {
     Some(Guess { message: Some("this CASE has no END".into()), hint: Some(hint), at: Some(at) })
 }
 
-/// Where the second of several statements begins.
+/// Place at which the second of several statements begins.
 pub fn second_statement_at(sql: &str) -> Option<(u64, u64)> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
     let mut words = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_)));

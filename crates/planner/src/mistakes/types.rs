@@ -256,7 +256,7 @@ impl Trial<'_> {
         }
     }
 
-    /// What a function takes, where it can say so.
+    /// Arguments that a function takes, where it can say so.
     fn takes(&self, name: &str) -> Option<String> {
         let scalar = self.state.scalar_functions().get(name).map(|f| f.signature());
         let aggregate = || self.state.aggregate_functions().get(name).map(|f| f.signature());

@@ -68,7 +68,7 @@ struct Names<'a> {
     texts: BTreeSet<String>,
 }
 
-/// What a query is there for.
+/// Purpose of a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// To be shown: repeated names stay as they are.
@@ -79,7 +79,7 @@ enum Use {
     Nameless,
 }
 
-/// What a query gives; `None` where only DataFusion can tell.
+/// Columns of a query's result; `None` where only DataFusion can tell.
 type Columns = Option<Vec<Column>>;
 
 impl Names<'_> {

@@ -117,7 +117,7 @@ impl Names<'_> {
         }
     }
 
-    /// What `*` stands for.
+    /// Items that `*` stands for.
     fn wildcard(
         &mut self,
         options: &mut WildcardAdditionalOptions,
@@ -355,7 +355,7 @@ fn gives_many(expr: &Expr) -> bool {
 }
 
 impl Scope<'_> {
-    /// What `*` would give, and what is hidden.
+    /// Columns that `*` would give, and the hidden ones.
     pub fn all_columns(&self) -> Columns {
         let mut columns: Vec<Column> = vec![];
         for relation in &self.relations {

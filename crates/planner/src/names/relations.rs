@@ -219,7 +219,7 @@ impl Names<'_> {
     }
 }
 
-/// What a LATERAL part of a FROM sees.
+/// Scope of a LATERAL part of a FROM.
 fn beside<'s>(before: &[Relation], scope: &Scope<'s>) -> Scope<'s> {
     let relations = [before, &scope.relations].concat();
     Scope { relations, merged: scope.merged.clone(), outputs: vec![], outer: scope.outer }

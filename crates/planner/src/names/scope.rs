@@ -1,4 +1,4 @@
-//! What a name can mean at a place of a query.
+//! Meaning of names at a place of a query.
 
 use datafusion::sql::sqlparser::ast::Ident;
 
@@ -7,9 +7,9 @@ use crate::idents::same;
 /// A column of a table, of a subquery, or of an answer.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What DataFusion knows it by; `None` where it made that up itself.
+    /// Name by which DataFusion knows it; `None` where it made that up itself.
     pub name: Option<String>,
-    /// What a user calls it.
+    /// Name by which a user knows it.
     pub shown: String,
     /// Not in `*`.
     pub hidden: bool,
@@ -53,12 +53,12 @@ pub struct Scope<'a> {
     pub relations: Vec<Relation>,
     /// Columns that USING or NATURAL made one of two.
     pub merged: Vec<String>,
-    /// What the SELECT itself gives, for the clauses that see it: that which has a name.
+    /// Outputs of the SELECT itself that have a name, for the clauses that see them.
     pub outputs: Vec<Column>,
     pub outer: Option<&'a Scope<'a>>,
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The thing that is exactly called so.
@@ -69,7 +69,7 @@ pub enum Meaning {
     Unknown,
 }
 
-/// Which names are looked at first.
+/// Names that are looked at first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum First {
     Inputs,
@@ -87,7 +87,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// What a column's name means, here or further out.
+    /// Meaning of a column's name, here or further out.
     pub fn column(&self, written: &str, first: First) -> Meaning {
         let inputs = || self.input(written);
         let outputs = || self.output(written);
@@ -119,7 +119,7 @@ impl<'a> Scope<'a> {
         self.relations.iter().any(|relation| relation.columns.is_none())
     }
 
-    /// What a name means of that which is in the FROM.
+    /// Meaning of a name among the relations of the FROM.
     pub fn input(&self, written: &str) -> Meaning {
         let mut found = vec![];
         for relation in &self.relations {
@@ -149,7 +149,7 @@ impl<'a> Scope<'a> {
         Meaning::Ambiguous { candidates, by_case }
     }
 
-    /// What a user calls so. Of repeated outputs the first is meant.
+    /// Meaning of a name among the outputs, as a user calls them. Of repeated outputs the first is meant.
     fn output(&self, written: &str) -> Meaning {
         match pick(written, self.outputs.iter().map(|column| column.shown.as_str())) {
             Meaning::Exactly(shown) => match self.shown(&shown) {
@@ -160,7 +160,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What DataFusion calls the output that a user calls exactly so.
+    /// DataFusion's name of the output that a user calls exactly so.
     pub fn shown(&self, shown: &str) -> Option<&str> {
         self.outputs.iter().find(|column| column.shown == shown)?.name.as_deref()
     }

@@ -73,7 +73,7 @@ fn in_select(state: &SessionState, select: &mut Select, mut order_by: Option<&mu
     }
 }
 
-/// What DataFusion knows by its name, in one SELECT.
+/// Expressions of one SELECT that DataFusion knows by their names.
 struct Known<'a> {
     state: &'a SessionState,
     /// Of each text without casts those with them.
@@ -119,7 +119,7 @@ impl Known<'_> {
         call.over.is_some() || self.state.aggregate_functions().contains_key(&name)
     }
 
-    /// Which of them have another's name, and how many names like that there are before.
+    /// Texts that have another's name, each with the number of such texts before it.
     fn repeated(self) -> BTreeMap<String, usize> {
         let mut repeated = BTreeMap::new();
         for (name, texts) in self.texts {
@@ -137,7 +137,7 @@ fn full(expr: &Expr) -> String {
     texts::key(&texts::with_plain_casts(expr).to_string())
 }
 
-/// What a key of GROUP BY is: a number or a name may stand for an output.
+/// Expression that a key of GROUP BY stands for: a number or a name may stand for an output.
 fn meant<'e>(key: &'e Expr, select: &'e Select) -> &'e Expr {
     let item = match key {
         Expr::Value(value) => match &value.value {

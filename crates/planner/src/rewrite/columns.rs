@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::Refusal;
 use crate::idents::{exact, means};
 
-/// What a table or a join gives to the SELECT around it.
+/// Columns that a table or a join gives to the SELECT around it.
 #[derive(Default)]
 pub struct Columns {
     /// In the order of `*`.
@@ -26,7 +26,7 @@ pub enum Part {
 }
 
 impl Columns {
-    /// What a name without a table means.
+    /// Meaning of a name without a table.
     pub fn find(&self, name: &Ident) -> Result<Option<(String, Expr)>, Refusal> {
         let mut found = None;
         for part in &self.parts {

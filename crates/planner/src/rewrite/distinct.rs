@@ -18,7 +18,7 @@ struct Turning;
 impl VisitorMut for Turning {
     type Break = ();
 
-    /// What is below has been turned already, and may now be of an operator that binds less than this one.
+    /// Operands have been rewritten already, and may now be of an operator that binds less than this one.
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
         let taken = std::mem::replace(expression, Expr::Value(Value::Null.into()));
         *expression = turned(taken);

@@ -47,7 +47,7 @@ use datafusion::sql::sqlparser::tokenizer::Location;
 use crate::error::{Error, Place};
 use crate::spec::QuerySpec;
 
-/// What would be read otherwise than it is written.
+/// Rewrites of syntax that would be read otherwise than it is written.
 pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error> {
     let Statement::Statement(statement) = statement else { return Ok(()) };
     let statement: &mut ast::Statement = statement;
@@ -61,7 +61,7 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     windows::rewrite(statement).map_err(refused)
 }
 
-/// What would be computed otherwise than it is written, once it is known what columns of the answer are called.
+/// Rewrites of what would be computed otherwise than it is written, once the names of the answer's columns are known.
 pub fn computing(statement: &mut Statement) {
     let Statement::Statement(statement) = statement else { return };
     let _: ControlFlow<()> = statement.as_mut().visit(&mut Computing);
@@ -93,7 +93,7 @@ pub async fn joins(
     using::rewrite(statement, relations).map_err(|refusal| refusal.of(query))
 }
 
-/// What an aggregate is taken for, once all names are exact.
+/// Rewrites that need to know which calls are aggregates, once all names are exact.
 pub fn aggregates(state: &SessionState, statement: &mut Statement) {
     let Statement::Statement(statement) = statement else { return };
     one_group::rewrite(state, statement);
@@ -119,7 +119,7 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     })
 }
 
-/// Why a rewrite gives up, before it is known whose query it is.
+/// Reason why a rewrite gives up, before it is known whose query it is.
 #[derive(Debug)]
 struct Refusal {
     message: String,

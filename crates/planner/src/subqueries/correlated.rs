@@ -75,7 +75,7 @@ fn outer(value: Expr, input: &DFSchema) -> Result<Expr> {
         .data()
 }
 
-/// What is wrong with the first correlated subquery that cannot be answered.
+/// Mistake in the first correlated subquery that cannot be answered.
 pub fn check(plan: &LogicalPlan) -> Option<String> {
     let mut wrong = None;
     let walked = plan.apply_with_subqueries(|node| {
@@ -102,7 +102,7 @@ pub fn check(plan: &LogicalPlan) -> Option<String> {
     wrong.map(|what| format!("a subquery that depends on the row around it {what}"))
 }
 
-/// What stands right of LATERAL.
+/// Plan to the right of LATERAL.
 fn lateral(plan: &LogicalPlan) -> Option<&LogicalPlan> {
     match plan {
         LogicalPlan::Subquery(subquery) => Some(&subquery.subquery),
@@ -203,7 +203,7 @@ fn is_equality(condition: &Expr) -> bool {
     }
 }
 
-/// What keeps a condition from being pulled out from below.
+/// Reason why a condition cannot be pulled out from below.
 fn on_the_way(plan: &LogicalPlan, used: Used) -> Option<&'static str> {
     if !depends(plan) {
         return None;

@@ -1,4 +1,4 @@
-//! What a subquery is, as an expression over one-row tables and marks.
+//! Subqueries as expressions over one-row tables and marks.
 //!
 //! `x` is what stands left of it; `rows`, `values`, `least` and `greatest` are of the subquery.
 //!

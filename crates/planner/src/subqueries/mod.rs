@@ -70,9 +70,9 @@ pub(crate) fn subquery_of(expression: &Expr) -> Option<&Subquery> {
     }
 }
 
-/// What has to be joined below one operator.
+/// Tables that have to be joined below one operator.
 struct Joiner<'a> {
-    /// How many were joined in the whole query: their names are numbered.
+    /// Number of tables joined in the whole query: their names are numbered.
     count: &'a mut usize,
     joined: Vec<Joined>,
     /// The expressions that have been replaced, so that equal ones are joined once.

@@ -39,12 +39,12 @@ pub fn found(plan: &LogicalPlan) -> Result<LogicalPlan> {
     rows.project([Expr::Column(Column::from_name("rows")).gt(lit(0)).alias("found")])?.build()
 }
 
-/// What is asked of a set, besides how many `rows` it has, and how many `values` that are not NULL.
+/// Facts that are asked of a set, besides the numbers of its `rows`, and of its `values` that are not NULL.
 pub enum Summary {
     Rows,
     /// The `least` and the `greatest`.
     Extremes,
-    /// How many `equals` a constant has.
+    /// Number of values that a constant `equals`.
     Equals(Expr),
 }
 

@@ -25,7 +25,7 @@ fn spec(sql: &str) -> SessionSpec {
     }
 }
 
-/// What the columns of the answer are called, or why there is none.
+/// Names of the answer's columns, or the reason why there are none.
 async fn names(sql: &str) -> String {
     match caudal_planner::plan(&spec(sql)).await {
         Ok(plan) => {

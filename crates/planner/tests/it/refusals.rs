@@ -1,4 +1,4 @@
-//! What is refused, with the place and the name that was meant.
+//! Refusals, with the place and the name that was meant.
 
 use caudal_core::Coded;
 

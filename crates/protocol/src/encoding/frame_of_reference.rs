@@ -241,7 +241,7 @@ fn all_are(values: &[i64], nulls: Option<&NullBuffer>, is: impl Fn(i64) -> bool)
     }
 }
 
-/// What is sent of nulls is of no meaning.
+/// The values that are sent for nulls have no meaning.
 fn sent<T: ArrowPrimitiveType>(
     values: &[i64],
     nulls: Option<NullBuffer>,

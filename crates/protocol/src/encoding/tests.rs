@@ -1,4 +1,4 @@
-//! What is encoded comes back as it was.
+//! Round trips: what is encoded comes back as it was.
 
 use arrow::array::{
     AsArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringViewArray,
@@ -7,7 +7,7 @@ use arrow::array::{
 
 use super::*;
 
-/// How the only column of a batch is sent. It has to be the same again.
+/// Encoding of the only column of a batch, which has to be decoded to the same.
 fn sent(column: ArrayRef) -> Option<ColumnEncoding> {
     let batch = RecordBatch::try_from_iter([("c", column)]).unwrap();
     let (encoded, encodings) = encode(batch.clone());

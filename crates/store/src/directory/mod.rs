@@ -57,6 +57,7 @@ impl Directory {
 
     /// Disks are slow: their work is done where it holds nobody up. One that does not answer (a mount whose server is gone)
     /// is an error after a while; what was asked of it may be done later.
+    #[allow(clippy::disallowed_methods, reason = "disks: a simulation has a store of its own")]
     async fn blocking<T: Send + 'static>(
         &self,
         action: &'static str,

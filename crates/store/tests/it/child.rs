@@ -6,14 +6,14 @@ use std::process::Command;
 
 const WORK: &str = "CAUDAL_JOURNAL_CHILD";
 
-/// What `test` does in a process of its own, with this to work on.
+/// Command that runs `test` in a process of its own, with this to work on.
 pub fn command(test: &str, work: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(WORK, work);
     command
 }
 
-/// What a test that is run by [`command`] has to work on.
+/// The `work` of a test that is run by [`command`]; `None` in any other run.
 pub fn work() -> Option<String> {
     std::env::var(WORK).ok()
 }

@@ -1,4 +1,4 @@
-//! What every store does, whatever it is made of.
+//! Behaviour of every store, whatever it is made of.
 
 use std::sync::Arc;
 

@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What happened in all cases, so that a test knows that it tested something.
+/// Counts of what happened in all cases, so that a test knows that it tested something.
 #[derive(Debug, Default)]
 struct Happened {
     acked: Cell<usize>,
@@ -58,10 +58,10 @@ fn count(counter: &Cell<usize>) {
     counter.set(counter.get() + 1);
 }
 
-/// What outsiders know of the shard.
+/// State of the shard, as known from outside.
 struct Ledger {
     happened: Rc<Happened>,
-    /// What was acknowledged last, with all before it.
+    /// Numbers that are known to be there: all up to the last one acknowledged.
     acked: RefCell<Vec<u32>>,
     next: Cell<u32>,
     violation: RefCell<Option<String>>,
@@ -85,7 +85,7 @@ impl Ledger {
     }
 }
 
-/// What an owner does until it fails: load, and then anything in any order.
+/// Life of an owner until it fails: it loads, and then does anything in any order.
 async fn own(store: Arc<FaultyStore>, ledger: &Ledger, random: &mut fastrand::Rng) -> Error {
     let mut tally = match Tally::load(Arc::clone(&store) as _).await {
         Ok(tally) => tally,
@@ -163,7 +163,7 @@ fn run(
     Ok(())
 }
 
-/// What a process sees that comes now.
+/// Numbers that a process loads which starts now.
 fn load(map: &Arc<MapStore>) -> Result<Vec<u32>, TestCaseError> {
     let loaded = block_on(Tally::load(Arc::clone(map) as _));
     loaded.map(|tally| tally.numbers).map_err(|error| TestCaseError::fail(error.to_string()))

@@ -1,4 +1,4 @@
-//! What a journal tells its owner.
+//! Results and errors that a journal gives its owner.
 
 use std::sync::Arc;
 

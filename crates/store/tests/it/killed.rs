@@ -62,7 +62,7 @@ async fn a_journal_is_whole_after_a_kill_at_any_point() {
         ("journal.before_write", vec![1, 4, 5, 15]),
         ("journal.written", vec![1, 4, 12]),
         ("journal.snapshot_written", vec![1, 2, 3]),
-        ("journal.folding", vec![1, 3, 5]),
+        ("journal.compacting", vec![1, 3, 5]),
         ("store.part_written", vec![1, 5, 7, 13]),
         ("store.named", vec![1, 5, 7, 13]),
     ];

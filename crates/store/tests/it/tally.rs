@@ -1,4 +1,4 @@
-//! What a shard of the tests keeps: the numbers it has been given, in order.
+//! State of a shard of the tests: the numbers it has been given, in order.
 
 use std::sync::Arc;
 

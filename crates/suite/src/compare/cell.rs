@@ -1,4 +1,4 @@
-//! When two cells are the same.
+//! Equality of two cells.
 //!
 //! - Two texts: when they are equal.
 //! - Two numbers with at most two decimals each (whole numbers, amounts of money): when they are
@@ -6,7 +6,8 @@
 //! - Two numbers otherwise: when they agree to [`RELATIVE_TOLERANCE`], because the sum of floats
 //!   depends on the order in which they were added. Such noise always shows as many decimals.
 
-const RELATIVE_TOLERANCE: f64 = 1e-9;
+/// Part of a number by which the noise of floats may change it.
+pub const RELATIVE_TOLERANCE: f64 = 1e-9;
 
 /// Digits by which noisy numbers are filed: fewer than the tolerance spares, so that the same number
 /// with different noise is filed together (but for the rare one that noise carries over a border).

@@ -1,26 +1,19 @@
-//! How two results differ, told in bounded space.
+//! Difference of two results, described in bounded space.
 
 use std::fmt;
 
 use caudal_core::limits;
 use csv::StringRecord;
 
+/// Difference of two results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    Columns {
-        missing: Vec<String>,
-        unexpected: Vec<String>,
-    },
+    /// Columns that only one side has.
+    Columns { missing: Vec<String>, unexpected: Vec<String> },
     /// In order: one is the beginning of the other.
-    Length {
-        expected: usize,
-        actual: usize,
-    },
+    Length { expected: usize, actual: usize },
     /// In order: the first row (from 1) that differs, and where.
-    Row {
-        row: usize,
-        cell: CellDifference,
-    },
+    Row { row: usize, cell: CellDifference },
     /// In any order: rows that only one side has.
     Rows {
         missing: Sample,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Error, Order, Outcome, compare_files};
 
-/// What became of each result, by name.
+/// Outcome of each result's comparison, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub results: BTreeMap<String, Outcome>,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use caudal_core::{Code, Coded, codes};
 
+pub use cell::RELATIVE_TOLERANCE;
 pub use difference::{CellDifference, Difference, Sample};
 pub use folders::{Report, compare_dirs};
 use table::Table;
@@ -21,16 +22,21 @@ use table::Table;
 /// Whether the order of rows matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
+    /// Rows are compared as a multiset.
     Any,
+    /// Rows are compared one by one.
     AsGiven,
 }
 
-/// What a comparison found.
+/// Outcome of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
+    /// The results are the same.
     Same {
+        /// Number of their rows.
         rows: usize,
     },
+    /// They are not, and where they differ.
     Different(Box<Difference>),
     /// It was expected, and there is no such result.
     Missing,
@@ -48,7 +54,7 @@ pub fn compare_files(actual: &Path, expected: &Path, order: Order) -> Result<Out
     })
 }
 
-/// How many rows two tables have, if they are the same.
+/// Number of rows of two tables, if they are the same.
 fn compare(actual: &Table, expected: &Table, order: Order) -> Result<usize, Box<Difference>> {
     let columns = actual.columns_like(expected)?;
     match order {
@@ -58,6 +64,7 @@ fn compare(actual: &Table, expected: &Table, order: Order) -> Result<usize, Box<
     Ok(expected.rows.len())
 }
 
+/// Reason why results cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -99,7 +99,7 @@ fn first_difference(
     })
 }
 
-/// Where the first missing row differs from the unexpected row most like it, if any is like it.
+/// First difference between the first missing row and the unexpected row most like it, if any is like it.
 fn nearest_difference(
     missing: &[&StringRecord],
     unexpected: &[&StringRecord],

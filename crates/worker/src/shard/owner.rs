@@ -102,7 +102,7 @@ impl Owner {
         }
         if redelivered || records > 0 {
             let (session, shard, deaths) = (durable.session(), self.id, deaths.in_a_row);
-            info!(%session, shard = shard.0, records, deaths, "takes over");
+            info!(%session, shard = shard.0, records, deaths, "shard taken over");
             Worker::count(&self.worker.counts.takeovers, 1);
             if deaths >= limits::SHARD_DEATHS_MAX {
                 return Err(Error::PoisonShard { shard, deaths });

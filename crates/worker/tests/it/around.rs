@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_store::{Created, Store, StoreError};
 
-/// How an object is created in the store that it is given.
+/// Way to create an object in the store that it is given.
 #[async_trait]
 pub trait Creating: Send + Sync + 'static {
     async fn create(

@@ -1,17 +1,15 @@
 //! Duplicated, reordered and repeated fragments do not change an answer.
 //!
-//! The memory broker duplicates and reorders; a saboteur takes fragments from under the map workers,
+//! The memory broker duplicates and reorders; a faulty map worker takes fragments from under the others,
 //! sends what they become in parts of its own, all or only some of them, and dies without
 //! acknowledging. Every run has to show that this did happen.
 
 use caudal_broker::Faults;
-use caudal_oracle::compare;
-use caudal_oracle::random_sql::query;
 use caudal_testing::Seeds;
 use fastrand::Rng;
 
-use crate::harness::{Run, Seen, plain};
-use crate::random_sql::tables;
+use crate::harness::{Run, Seen};
+use crate::workload::Workload;
 
 const SEEDS: u64 = 40;
 
@@ -21,31 +19,16 @@ async fn answers_do_not_depend_on_delivery() {
     let seeds = Seeds::of(SEEDS);
     for seed in seeds.range() {
         let mut rng = Rng::with_seed(1000 + seed);
-        let tables = tables(&mut rng);
-        let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
-        let mut sql = vec![];
-        for query in &queries {
-            if plain(&tables, &query.sql).await.is_ok() {
-                sql.push(query.sql.clone());
-            }
-        }
-        if sql.is_empty() {
-            continue;
-        }
-        let mut run = Run::new(&tables, &sql, rng.usize(1..5));
+        let Some(workload) = Workload::random(&mut rng).await else { continue };
+        let sql = workload.sql();
+        let mut run = Run::new(&workload.tables, &sql, rng.usize(1..5));
         run.faults = Faults { duplicate: 0.3, reorder: true };
-        run.sabotage = true;
+        run.faulty_mapper = true;
         run.seed = seed;
         let (answers, saw) = run.answers().await.unwrap_or_else(|e| panic!("{e}\nseed {seed}"));
         seen.redelivered += saw.redelivered;
         seen.duplicates += saw.duplicates;
-        for (sql, ours) in sql.iter().zip(answers) {
-            let ordered = queries.iter().any(|query| query.sql == *sql && query.ordered);
-            let theirs = plain(&tables, sql).await.unwrap();
-            let ours = ours.unwrap_or_else(|error| panic!("{error}\nseed {seed}\n{sql}"));
-            compare(&ours, &theirs, ordered)
-                .unwrap_or_else(|difference| panic!("{difference}\nseed {seed}\n{sql}"));
-        }
+        workload.check(answers, seed).await;
     }
     println!("{seen:?}");
     let happened = seen.redelivered > 20 && seen.duplicates > 500;

@@ -13,13 +13,15 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Int64Type};
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal::local::{Error, InProcess};
+use caudal::Error;
+use caudal::local::InProcess;
 use caudal_broker::MemoryBroker;
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::{SessionId, ShardId, TableId};
 use caudal_gateway::Session;
 use caudal_protocol::{Queues, TableFragment};
 use caudal_store::{Created, Store, StoreError};
+use caudal_testing::until;
 use tokio::sync::Notify;
 
 use crate::around::{Creating, around};
@@ -31,11 +33,9 @@ const FRAGMENTS: u32 = 4;
 const HOT_ROWS: i64 = 1000;
 /// Of a key each: more than have to come before a shard looks for early answers.
 const OTHER_ROWS: i64 = 5000;
-const LOOK: Duration = Duration::from_millis(5);
-const LOOKS_MAX: usize = 2000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_fence_keeps_a_thawed_owner_from_spoiling_the_journal() {
+async fn the_fence_keeps_a_thawed_owner_from_corrupting_the_journal() {
     assert_eq!(keys_after_the_schedule(true).await, Some(vec![0, 1, 2, 3]));
 }
 
@@ -81,16 +81,16 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
         id: SessionId(format!("fence-{fenced}")),
     };
     let session = cluster.open().await;
-    let mapped = |count| {
+    let mapped = |count: u64| {
         let counts = Arc::clone(&cluster.counts);
-        until(move || counts.mapped.load(Ordering::SeqCst) == count)
+        until("it is mapped", async move || counts.mapped.load(Ordering::SeqCst) == count)
     };
 
     // A takes fragment 0, has key 0 to tell, and freezes before that is written down.
     let before_first = Gate::new(0, Side::Before);
     session.put(fragment(0)).await.unwrap();
     let frozen = cluster.start_on(0, around(&store, Arc::clone(&before_first) as _));
-    until(|| before_first.is_reached()).await;
+    until("A freezes", async || before_first.is_reached()).await;
     session.put(fragment(1)).await.unwrap();
     mapped(2).await;
 
@@ -100,7 +100,7 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
     cluster.broker.lose_consumers(&shard);
     let after_second = Gate::new(1, Side::After);
     let successor = cluster.start_on(1, around(&store, Arc::clone(&after_second) as _));
-    until(|| after_second.is_reached()).await;
+    until("B has written", async || after_second.is_reached()).await;
     drop(successor);
 
     // A thaws and writes, too. C goes on from the journal.
@@ -118,8 +118,8 @@ async fn keys_after_the_schedule(fenced: bool) -> Option<Vec<i64>> {
 async fn read_keys(session: Arc<Session>) -> Vec<i64> {
     let mut keys = vec![];
     let service = Arc::new(InProcess::new(session));
-    let progress = Arc::new(Progress::new(1));
-    let read = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+    let counters = Arc::new(UploadCounters::new(1));
+    let read = caudal_client::run::<Error>(service, vec![], 1, counters, |event| {
         if let Event::Rows(_, batch) = event {
             keys.extend(batch.column(0).as_primitive::<Int64Type>().values());
         }
@@ -128,16 +128,6 @@ async fn read_keys(session: Arc<Session>) -> Vec<i64> {
     read.await.unwrap();
     keys.sort_unstable();
     keys
-}
-
-async fn until(mut is_so: impl FnMut() -> bool) {
-    for _ in 0..LOOKS_MAX {
-        if is_so() {
-            return;
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-    panic!("it does not come");
 }
 
 /// The fence, switched off: creating overwrites.

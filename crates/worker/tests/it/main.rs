@@ -16,12 +16,13 @@ mod results;
 mod slow_store;
 mod takeover;
 mod timeouts;
+mod workload;
 
 // Sessions are run as the tests of the whole path run them.
+#[path = "../../../caudal/tests/it/faulty_mapper.rs"]
+mod faulty_mapper;
 #[path = "../../../caudal/tests/it/harness.rs"]
 #[allow(dead_code, reason = "what the others need")]
 mod harness;
 #[path = "../../../caudal/tests/it/random_sql.rs"]
 mod random_sql;
-#[path = "../../../caudal/tests/it/sabotage.rs"]
-mod sabotage;

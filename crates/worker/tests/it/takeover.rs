@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use caudal::local::{Error, InProcess};
+use caudal::Error;
+use caudal::local::InProcess;
 use caudal_broker::{Broker, Faults, MemoryBroker};
-use caudal_client::{Event, Progress};
+use caudal_client::{Event, UploadCounters};
 use caudal_core::SessionId;
 use caudal_engine::{Engine, Memory};
 use caudal_gateway::Session;
-use caudal_oracle::compare;
-use caudal_oracle::random_sql::query;
 use caudal_planner::SessionPlan;
 use caudal_protocol::manifest::Manifest;
 use caudal_protocol::{Objects, Queues};
@@ -25,9 +24,9 @@ use caudal_worker::{Counts, Durable, Worker};
 use fastrand::Rng;
 use tokio::task::JoinHandle;
 
-use crate::harness::{Answer, Run, Table, plain, upload};
-use crate::random_sql::tables;
+use crate::harness::{Answer, Run, Table, upload};
 use crate::slow_store::SlowStore;
+use crate::workload::Workload;
 
 const SEEDS: u64 = 25;
 const WORKERS: usize = 3;
@@ -39,32 +38,18 @@ async fn answers_do_not_depend_on_who_dies() {
     let mut killed = 0;
     for seed in seeds.range() {
         let mut rng = Rng::with_seed(7000 + seed);
-        let tables = tables(&mut rng);
-        let queries: Vec<_> = (0..3).map(|_| query(&mut rng)).collect();
-        let mut sql = vec![];
-        for query in &queries {
-            if plain(&tables, &query.sql).await.is_ok() {
-                sql.push(query.sql.clone());
-            }
-        }
-        if sql.is_empty() {
-            continue;
-        }
-        let run = Run::new(&tables, &sql, rng.usize(1..4));
+        let Some(workload) = Workload::random(&mut rng).await else { continue };
+        let sql = workload.sql();
+        let run = Run::new(&workload.tables, &sql, rng.usize(1..4));
         let plan = run.plan().await.unwrap();
         let cluster = Cluster::new(plan, seed, &counts);
         let limit = Duration::from_secs(60);
-        let (answers, kills) = tokio::time::timeout(limit, cluster.answer(&tables, &mut rng))
-            .await
-            .unwrap_or_else(|_| panic!("it hangs: CAUDAL_SEED={seed}\n{sql:#?}"));
+        let (answers, kills) =
+            tokio::time::timeout(limit, cluster.answer(&workload.tables, &mut rng))
+                .await
+                .unwrap_or_else(|_| panic!("it hangs: CAUDAL_SEED={seed}\n{sql:#?}"));
         killed += kills;
-        for (sql, ours) in sql.iter().zip(answers) {
-            let ordered = queries.iter().any(|query| query.sql == *sql && query.ordered);
-            let theirs = plain(&tables, sql).await.unwrap();
-            let ours = ours.unwrap_or_else(|error| panic!("{error}\nCAUDAL_SEED={seed}\n{sql}"));
-            compare(&ours, &theirs, ordered)
-                .unwrap_or_else(|difference| panic!("{difference}\nCAUDAL_SEED={seed}\n{sql}"));
-        }
+        workload.check(answers, seed).await;
     }
     println!("{killed} workers killed, {counts:?}");
     if !seeds.suffice() {
@@ -132,8 +117,8 @@ impl Cluster {
         let uploading = tokio::spawn(upload(Arc::clone(&session), tables.to_vec()));
         let mut answers: Vec<Answer> = self.plan.queries.iter().map(|_| Ok(vec![])).collect();
         let service = Arc::new(InProcess::new(Arc::clone(&session)));
-        let progress = Arc::new(Progress::new(tables.len()));
-        let client = caudal_client::run::<Error>(service, vec![], 1, progress, |event| {
+        let counters = Arc::new(UploadCounters::new(tables.len()));
+        let client = caudal_client::run::<Error>(service, vec![], 1, counters, |event| {
             match event {
                 Event::Rows(query, batch) => {
                     if let Ok(batches) = &mut answers[query.index()] {

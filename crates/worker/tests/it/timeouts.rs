@@ -1,4 +1,4 @@
-//! What a worker takes in its stride: a session that is not wholly open yet, and a store that fails now
+//! Troubles that a worker takes in its stride: a session that is not wholly open yet, and a store that fails now
 //! and then, however often in all.
 
 use std::sync::Arc;

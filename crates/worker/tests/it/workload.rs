@@ -1,9 +1,10 @@
 //! Random tables, and queries over them that DataFusion alone answers.
 
+use caudal_oracle::compare;
 use caudal_oracle::random_sql::{Query, query};
 use fastrand::Rng;
 
-use crate::harness::{Table, plain};
+use crate::harness::{Answer, Table, plain};
 use crate::random_sql::tables;
 
 pub struct Workload {
@@ -28,8 +29,14 @@ impl Workload {
         self.queries.iter().map(|query| query.sql.clone()).collect()
     }
 
-    /// Whether the rows of its query have an order.
-    pub fn is_ordered(&self, sql: &str) -> bool {
-        self.queries.iter().any(|query| query.sql == sql && query.ordered)
+    /// Panics unless all answers are those of DataFusion alone.
+    pub async fn check(&self, answers: Vec<Answer>, seed: u64) {
+        assert_eq!(answers.len(), self.queries.len());
+        for (Query { sql, ordered }, ours) in self.queries.iter().zip(answers) {
+            let theirs = plain(&self.tables, sql).await.unwrap();
+            let ours = ours.unwrap_or_else(|error| panic!("{error}\nCAUDAL_SEED={seed}\n{sql}"));
+            compare(&ours, &theirs, *ordered)
+                .unwrap_or_else(|difference| panic!("{difference}\nCAUDAL_SEED={seed}\n{sql}"));
+        }
     }
 }

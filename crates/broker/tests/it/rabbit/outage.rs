@@ -1,4 +1,4 @@
-//! What happens when RabbitMQ breaks, is killed, or is short of memory.
+//! Behaviour when RabbitMQ breaks, is killed, or is short of memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use caudal_broker::{Broker, Error, Outage, QueueKind, RabbitBroker, SessionEvent};
 use caudal_core::SessionId;
+use caudal_testing::until;
 use futures::FutureExt;
 use tokio::task::JoinHandle;
 
 use crate::support::{
-    connect, disturbed_rabbit, drain, heavy, next, number_of, numbered, queues, soon, until,
+    connect, disturbed_rabbit, drain, heavy, next, number_of, numbered, queues, soon,
 };
 
 const WORK: QueueKind = QueueKind::Work { messages_max: 100_000 };
@@ -39,7 +40,7 @@ async fn a_forced_close_is_survived() {
     assert!(matches!(lost, Err(Error::Lost { .. })), "{lost:?}");
 
     let confirmed_before = publishers.confirmed();
-    until("publishing goes on", || publishers.confirmed() > confirmed_before + 100).await;
+    until("publishing goes on", async || publishers.confirmed() > confirmed_before + 100).await;
     let published = publishers.finish().await;
     take_all(&broker, &upload, published).await;
     let mut consumer = soon(broker.consume(&queue, 1)).await.unwrap();
@@ -58,16 +59,16 @@ async fn a_killed_broker_loses_nothing_that_was_confirmed() {
     // RabbitMQ has said that the queue is there before it is on disk: killed within that moment, it forgets it (docs/gaps).
     tokio::time::sleep(Duration::from_secs(3)).await;
     let publishers = Publishers::start(&broker, &queue);
-    until("publishes are confirmed", || publishers.confirmed() >= 200).await;
+    until("publishes are confirmed", async || publishers.confirmed() >= 200).await;
 
     rabbit.kill().await;
-    until("the loss is noticed", || broker.outage() == Some(Outage::Unreachable)).await;
+    until("the loss is noticed", async || broker.outage() == Some(Outage::Unreachable)).await;
     let in_flight = publishers.in_flight();
     assert!(in_flight > 0, "the kill hit publishes that were under way");
     let confirmed_before = publishers.confirmed();
     rabbit.launch().await.unwrap();
 
-    until("those are sent again", || publishers.confirmed() > confirmed_before + 200).await;
+    until("those are sent again", async || publishers.confirmed() > confirmed_before + 200).await;
     assert_eq!(broker.outage(), None);
     let published = publishers.finish().await;
     let twice = take_all(&broker, &queue, published).await;
@@ -91,7 +92,7 @@ async fn a_blocked_publisher_still_acknowledges_and_goes_on_later() {
     rabbit.control(&["set_vm_memory_high_watermark", "0.00001"]).await.unwrap();
     let mut blocked = broker.send(&queue, numbered(2)).boxed();
     assert!((&mut blocked).now_or_never().is_none());
-    until("the publisher is blocked", || broker.outage() == Some(Outage::Blocked)).await;
+    until("the publisher is blocked", async || broker.outage() == Some(Outage::Blocked)).await;
 
     soon(consumer.ack(held.tag)).await.unwrap();
     let second = next(&mut consumer).await;
@@ -147,7 +148,7 @@ impl Publishers {
         self.progress.started.load(SeqCst) - confirmed
     }
 
-    /// How many were published, all confirmed.
+    /// Number of messages that were published, all confirmed.
     async fn finish(self) -> u32 {
         self.progress.stopping.store(true, SeqCst);
         for task in self.tasks {

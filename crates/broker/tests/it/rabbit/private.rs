@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use caudal_broker::rabbitmq::private::{Error, PrivateRabbit};
 use caudal_broker::{Broker, QueueKind};
+use caudal_testing::until;
 use tokio::time::timeout;
 
-use crate::support::{connect, drain, numbered, own_rabbit, queues, soon, until};
+use crate::support::{connect, drain, numbered, own_rabbit, queues, soon};
 
 const TO_BE_KILLED: &str = "CAUDAL_TEST_TO_BE_KILLED";
 
@@ -27,7 +28,7 @@ async fn one_of_ours_ends_when_we_are_killed() {
     let broker: u32 = pids.next().expect("the process has started a broker");
     process.kill().unwrap();
     process.wait().unwrap();
-    until("the broker ends too", || !Path::new(&format!("/proc/{broker}")).exists()).await;
+    until("the broker ends too", async || !Path::new(&format!("/proc/{broker}")).exists()).await;
 }
 
 /// The process of the test above; nothing where it was not started by that.

@@ -124,7 +124,7 @@ fn iso(code: &str) -> String {
     ISO.iter().find(|iso| iso.0 == code).map_or(code, |iso| iso.1).to_owned()
 }
 
-/// What a candidate made of labelled texts.
+/// Accuracy of a candidate on labelled texts.
 struct Accuracy {
     all: f64,
     english_precision: f64,

@@ -95,7 +95,7 @@ fn read_model(directory: &Dir<'_>) -> Model {
     model
 }
 
-/// How often an n-gram occurs in each language, times how much it then changes the score.
+/// Frequency of an n-gram in each language, times how much it then changes the score; the sum of all.
 fn importance(models: &[Model], ngram: &str) -> f64 {
     let weights = weights(models, ngram);
     let changes =

@@ -25,7 +25,7 @@ impl Sum {
 #[derive(Debug)]
 pub struct FloatFrame {
     is_average: bool,
-    /// What each of the older rows and all after it are; the oldest on top.
+    /// Sum of each of the older rows and all after it; the oldest on top.
     older: Vec<Sum>,
     newer: Sum,
     rows: Vec<Option<f64>>,

@@ -17,7 +17,7 @@ const BATCH_ROWS: usize = 8192;
 pub struct Listed {
     function: String,
     inner: Box<dyn Accumulator>,
-    /// What was made of the last rows, up to a batch of them.
+    /// Bytes made of the last rows, up to a batch of them.
     made_bytes: u128,
     rows: usize,
 }

@@ -1,5 +1,5 @@
-//! Somebody who takes fragments from under the map workers, sends what they become in parts of its own, all or only some of
-//! them, and dies without acknowledging.
+//! A map worker with a fault: it takes fragments from under the others, sends what they become in parts of its own, all or
+//! only some of them, and dies without acknowledging.
 
 use std::sync::Arc;
 
@@ -10,25 +10,30 @@ use caudal_planner::SessionPlan;
 use caudal_protocol::{FragmentPart, Message, Queues, Section, TableFragment};
 use fastrand::Rng;
 
-/// Fragments a saboteur spoils before it leaves the run alone.
-const SPOILED_MAX: usize = 12;
+/// Fragments it takes before it leaves the run alone.
+const FRAGMENTS_MAX: usize = 12;
 
-pub async fn sabotage(broker: Arc<dyn Broker>, queues: Queues, plan: Arc<SessionPlan>, seed: u64) {
+pub async fn faulty_mapper(
+    broker: Arc<dyn Broker>,
+    queues: Queues,
+    plan: Arc<SessionPlan>,
+    seed: u64,
+) {
     let engine = Engine::new(plan, &Memory::new(1 << 30).unwrap());
     let mut rng = Rng::with_seed(seed);
-    for _ in 0..SPOILED_MAX {
+    for _ in 0..FRAGMENTS_MAX {
         // The run may be over at any time.
         let Ok(mut consumer) = broker.consume(&queues.map(), 1).await else { return };
         let Ok(Some(delivery)) = consumer.next().await else { return };
         let Message::Table(fragment) = delivery.message.as_ref() else { continue };
-        if spoil(broker.as_ref(), &queues, &engine, fragment, &mut rng).await.is_err() {
+        if map_in_part(broker.as_ref(), &queues, &engine, fragment, &mut rng).await.is_err() {
             return;
         }
         // The consumer is dropped here, its delivery unacknowledged.
     }
 }
 
-async fn spoil(
+async fn map_in_part(
     broker: &dyn Broker,
     queues: &Queues,
     engine: &Engine,
