@@ -54,7 +54,8 @@ limits! { WORKER = "Workers";
     /// Owners that a shard may lose in a row, with work in hand, before its session fails.
     SHARD_DEATHS_MAX: usize = 10 => Code(codes::POISON_SHARD);
 
-    /// Failures in a row after which a worker gives a session up: the session fails with the last of them.
+    /// Failures in a row after which a worker gives a session up: the session fails with the last of them. Calls to the
+    /// store do not count: that one worker cannot reach it says nothing about the session.
     WORKER_RETRIES_MAX: u32 = 10 => Effect("the session fails");
 
     /// The pause after a failure; it doubles with each in a row.

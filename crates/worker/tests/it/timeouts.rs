@@ -19,6 +19,8 @@ use crate::harness::{Run, Table, plain, schema};
 use crate::takeover::Cluster;
 
 const FRAGMENTS: i64 = 1000;
+/// Writes of records that fail one after the other: more than failures of other kinds may.
+const AWAY_FOR: u32 = 2 * limits::WORKER_RETRIES_MAX;
 /// Every so many records one cannot be written.
 const FAILS_EVERY: u32 = 4;
 
@@ -45,6 +47,19 @@ async fn failures_with_successes_between_them_do_not_add_up() {
     check(&tables, cluster.read(session, &tables).await).await;
     let failures = fitful.calls.load(Ordering::Relaxed) / FAILS_EVERY;
     assert!(failures > limits::WORKER_RETRIES_MAX, "only {failures} failed");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_many_times_in_a_row_ends_no_session() {
+    let tables = [numbers()];
+    let away = Arc::new(Away::default());
+    let store = around(&caudal_store::open("memory:").unwrap(), Arc::clone(&away) as _);
+    let cluster = cluster("away", &tables, store).await;
+    let session = cluster.open().await;
+    let _worker = cluster.start_on(0, Arc::clone(&cluster.store));
+    check(&tables, cluster.read(session, &tables).await).await;
+    let calls = away.calls.load(Ordering::Relaxed);
+    assert!(calls > AWAY_FOR, "only {calls} calls");
 }
 
 const SQL: &str = "SELECT k, count(*) AS c, sum(n) AS s FROM t GROUP BY k";
@@ -92,9 +107,35 @@ impl Creating for Fitful {
     ) -> Result<Created, StoreError> {
         let is_record = name.contains("/log/");
         if is_record && self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(FAILS_EVERY) {
-            let (name, reason) = (name.to_string(), "a test".to_string());
-            return Err(StoreError::Failed { action: "create", name, reason });
+            return Err(failed(name));
         }
         store.create(name, body).await
     }
+}
+
+/// Cannot write any record of a journal at first.
+#[derive(Default)]
+struct Away {
+    calls: AtomicU32,
+}
+
+#[async_trait]
+impl Creating for Away {
+    async fn create(
+        &self,
+        store: &dyn Store,
+        name: &str,
+        body: Bytes,
+    ) -> Result<Created, StoreError> {
+        let is_record = name.contains("/log/");
+        if is_record && self.calls.fetch_add(1, Ordering::Relaxed) < AWAY_FOR {
+            return Err(failed(name));
+        }
+        store.create(name, body).await
+    }
+}
+
+fn failed(name: &str) -> StoreError {
+    let (name, reason) = (name.to_string(), "a test".to_string());
+    StoreError::Failed { action: "create", name, reason }
 }
