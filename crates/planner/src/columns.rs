@@ -30,9 +30,6 @@ pub fn unknown(
         })
     });
     let table = table_of(field);
-    // Of another table it would be another column, and a comparison with it another question.
-    let is_there = |column: &&Column| table.is_none() || table_of(column) == table;
-    let names = valid.iter().filter(is_there).map(|column| column.name());
     let no_such_table =
         table.filter(|table| !valid.iter().any(|column| table_of(column) == Some(*table)));
     let hint = if let Some(table) = no_such_table {
@@ -41,8 +38,8 @@ pub fn unknown(
             Some(meant) => format!("nothing in FROM is called {table:?}; did you mean {meant:?}?"),
             None => format!("nothing in FROM is called {table:?}"),
         })
-    } else if let Some(meant) = nearest(field.name(), names) {
-        Some(format!("did you mean {meant:?}?"))
+    } else if let Some(hint) = meant(field, valid) {
+        Some(hint)
     } else if is_output(statement, field.name()) {
         Some(format!(
             "{} is a name that the SELECT gives, which is not there yet: repeat what it stands for, or put a query around",
@@ -61,6 +58,24 @@ pub fn unknown(
         None
     };
     Error::UnknownColumn { query: diagnose.name(), name: field.flat_name(), hint, at }
+}
+
+/// The column that was probably meant. Of another table than the one that was named it is another column, and a comparison with
+/// it another question: that is said, and not only its name.
+fn meant(field: &Column, valid: &[Column]) -> Option<String> {
+    let letters = |name: &str| name.replace('_', "").to_lowercase();
+    let is_same = |column: &&Column| letters(column.name()) == letters(field.name());
+    let table = table_of(field);
+    let here = || valid.iter().filter(|column| table.is_none() || table_of(column) == table);
+    if let Some(same) = here().find(is_same) {
+        return Some(format!("did you mean {:?}?", same.name()));
+    }
+    let elsewhere = valid.iter().find(|column| column.name().eq_ignore_ascii_case(field.name()));
+    if let Some(other) = elsewhere.and_then(table_of) {
+        return Some(format!("{other:?} has a column of that name"));
+    }
+    let near = nearest(field.name(), here().map(|column| column.name()))?;
+    Some(format!("did you mean {near:?}?"))
 }
 
 fn table_of(column: &Column) -> Option<&str> {

@@ -17,6 +17,7 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan};
 
+use crate::expressions::makes_alike;
 use crate::mistakes::plain::type_name;
 use crate::refusals::Refused;
 
@@ -82,12 +83,6 @@ pub fn refused_in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
         }
         _ => None,
     }
-}
-
-/// Functions all of whose arguments are made one type.
-fn makes_alike(function: &str) -> bool {
-    ["coalesce", "greatest", "ifnull", "least", "make_array", "nullif", "nvl", "nvl2"]
-        .contains(&function)
 }
 
 /// Refusal of types that would be made one, if there are times and numbers among them.

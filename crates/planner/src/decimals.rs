@@ -25,6 +25,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::scalar::ScalarValue;
 
+use crate::expressions::makes_alike;
 use crate::expressions::{rewrite_node, with_types_of_inputs};
 
 pub fn beside_floats(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -67,7 +68,7 @@ fn alike(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             })
         }
         Expr::Case(case) => in_case(case, kind),
-        Expr::ScalarFunction(call) if is_alike(call.name()) => {
+        Expr::ScalarFunction(call) if makes_alike(call.name()) => {
             rebuilt(call.args, kind, |arguments| call.func.call(arguments))
         }
         Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
@@ -103,12 +104,6 @@ fn read(value: Expr, kind: impl Fn(&Expr) -> Option<DataType>) -> Transformed<Ex
         Some(exact) => Transformed::yes(exact),
         None => Transformed::no(value),
     }
-}
-
-/// Functions all of whose arguments are made one type.
-fn is_alike(function: &str) -> bool {
-    let names = ["coalesce", "greatest", "ifnull", "least", "make_array", "nullif", "nvl"];
-    names.contains(&function)
 }
 
 fn in_case(case: Case, kind: impl Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {

@@ -104,3 +104,9 @@ fn map_grouping_set(
     };
     Ok(Transformed::new_transformed(Expr::GroupingSet(set), changed))
 }
+
+/// Functions all of whose arguments DataFusion makes one type.
+pub fn makes_alike(function: &str) -> bool {
+    ["coalesce", "greatest", "ifnull", "least", "make_array", "nullif", "nvl", "nvl2"]
+        .contains(&function)
+}

@@ -11,6 +11,14 @@ const MISTAKES: &[(&str, &str)] = &[
     ("a misspelt GROUP", "SELECT s, count(*) FROM t GRUOP BY s"),
     ("a misspelt function", "SELECT cuont(*) FROM t"),
     ("a misspelt column", "SELECT sn FROM (SELECT s AS string, n AS num FROM t) WHERE numm > 1"),
+    (
+        "a column of another table",
+        "SELECT a.num FROM t AS a JOIN (SELECT n AS num, k AS kk FROM t) AS b ON a.k = b.kk",
+    ),
+    (
+        "a column written otherwise, which another table has",
+        "SELECT a.app_id FROM (SELECT n AS \"AppID\" FROM t) AS a JOIN (SELECT k AS app_id FROM t) AS b ON true",
+    ),
     ("a misspelt table", "SELECT s FROM tt"),
     ("a misspelt alias of a table", "SELECT tbl.s FROM t AS tab"),
     ("a missing comma", "SELECT s n k FROM t"),
