@@ -29,6 +29,7 @@ use prost::Message;
 
 use crate::exchange::{Distribution, ExchangeExec};
 use crate::leaf::{Leaf, LeafExec};
+use crate::optional_sides::ForgetConstantsExec;
 
 /// The plan as bytes; an error for an operator that the protobuf does not know.
 pub fn encode(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<u8>> {
@@ -93,7 +94,7 @@ struct Node {
     schema: Option<protobuf::Schema>,
     #[prost(message, optional, tag = "2")]
     partitioning: Option<protobuf::Partitioning>,
-    #[prost(oneof = "Kind", tags = "3, 4, 5")]
+    #[prost(oneof = "Kind", tags = "3, 4, 5, 6")]
     kind: Option<Kind>,
 }
 
@@ -106,6 +107,9 @@ enum Kind {
     Stage(u64),
     #[prost(enumeration = "ExchangeKind", tag = "5")]
     Exchange(i32),
+    /// A cover over the optional side of a join.
+    #[prost(bool, tag = "6")]
+    ForgetConstants(bool),
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -164,6 +168,8 @@ impl PhysicalExtensionCodec for Codec {
             Kind::from(leaf)
         } else if let Some(exchange) = ExchangeExec::at(&plan) {
             Kind::from(&exchange.distribution)
+        } else if ForgetConstantsExec::below(&plan).is_some() {
+            Kind::ForgetConstants(true)
         } else {
             return not_impl_err!("{} cannot be serialised", plan.name());
         };
@@ -198,6 +204,10 @@ impl PhysicalExtensionCodec for Codec {
                 columns: columns.into_iter().map(|column| column as usize).collect(),
             },
             Kind::Stage(stage) => Leaf::Stage(StageId::from(stage as usize)),
+            Kind::ForgetConstants(keeps_order) => {
+                let [input] = inputs else { return internal_err!("a cover has one input") };
+                return Ok(ForgetConstantsExec::over(Arc::clone(input), keeps_order));
+            }
             Kind::Exchange(kind) => {
                 let [input] = inputs else { return internal_err!("an exchange has one input") };
                 let distribution = match (ExchangeKind::try_from(kind), partitioning) {

@@ -60,6 +60,7 @@ pub mod names;
 mod nans;
 mod null_keys;
 mod nulls;
+mod one_type;
 mod only_row;
 mod optional_sides;
 mod orders;

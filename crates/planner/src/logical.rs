@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::refusals::{self, Refused};
 use crate::spec::QuerySpec;
 use crate::{
-    calls, cases, copies, decimals, inner_orders, intervals, large_limits, nulls, only_row, orders,
-    range_frames, shifts, sort_keys, subqueries, times, values,
+    calls, cases, copies, decimals, inner_orders, intervals, large_limits, nulls, one_type,
+    only_row, orders, range_frames, shifts, sort_keys, subqueries, times, values,
 };
 
 pub fn rewrite(
@@ -22,6 +22,7 @@ pub fn rewrite(
         let (query, hint) = (query.name.clone(), Some(hint));
         return Err(Error::Refused { query, message, hint, at: None });
     }
+    let plan = one_type::settle(plan).map_err(&invalid)?;
     let plan = times::round(plan).map_err(&invalid)?;
     let plan = calls::say_otherwise(plan).map_err(&invalid)?;
     let plan = decimals::beside_floats(plan).map_err(&invalid)?;

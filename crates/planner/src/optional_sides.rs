@@ -9,12 +9,11 @@
 //!     ...                                           ...
 //! ```
 //!
-//! DataFusion takes `c` for a constant in the join's output, too, where it may be NULL, and drops the sort. So while its rules run,
-//! such a side is below a node that says nothing about constants; after the last of them the node is taken out again.
-//! Likewise above `GROUP BY ROLLUP (c)`: taken for sorted by `c`, its groups would be thought complete too soon, and come in pieces.
+//! DataFusion takes `c` for a constant in the join's output, too, where it may be NULL, and drops the sort. So such a side is below a node
+//! that says nothing about constants. It stays there, for sorts and aggregates ask again when they run. Likewise above `GROUP BY ROLLUP (c)`: taken for sorted by `c`, its groups would be thought complete too soon, and come in pieces.
 //! And of a union whose sides know different things, `SELECT a, a AS b` and `SELECT a, 3 AS b`, DataFusion says first that it is
 //! sorted by both, and then that it is not, and refuses the plan: there the sides are covered, too, order and all, so that what
-//! sorts them stands above the cover and sorts by all it is asked for.
+//! sorts them stands above the cover and sorts by all it is asked for. These covers are taken out after the last of its rules.
 //! What exchanges know of their rows ([`known_of`]) follows the same rule.
 
 use std::any::Any;
@@ -45,7 +44,7 @@ type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 pub fn guarded(state: SessionState) -> SessionState {
     let mut rules: Vec<Rule> = vec![Arc::new(Cover)];
     rules.extend(state.physical_optimizers().iter().cloned());
-    rules.push(Arc::new(Uncover));
+    rules.push(Arc::new(UncoverUnions));
     SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build()
 }
 
@@ -71,9 +70,9 @@ impl PhysicalOptimizerRule for Cover {
 }
 
 #[derive(Debug)]
-struct Uncover;
+struct UncoverUnions;
 
-impl PhysicalOptimizerRule for Uncover {
+impl PhysicalOptimizerRule for UncoverUnions {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -81,15 +80,15 @@ impl PhysicalOptimizerRule for Uncover {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|node| {
             match (node.as_ref() as &dyn Any).downcast_ref::<ForgetConstantsExec>() {
-                Some(cover) => Ok(Transformed::yes(Arc::clone(&cover.input))),
-                None => Ok(Transformed::no(node)),
+                Some(cover) if !cover.keeps_order => Ok(Transformed::yes(Arc::clone(&cover.input))),
+                _ => Ok(Transformed::no(node)),
             }
         })
         .data()
     }
 
     fn name(&self) -> &str {
-        "uncover_optional_sides"
+        "uncover_unions"
     }
 
     fn schema_check(&self) -> bool {
@@ -178,14 +177,19 @@ fn has_constants(plan: &Arc<dyn ExecutionPlan>) -> bool {
 
 /// Its input, of whose columns nothing is known but their order, or nothing at all.
 #[derive(Debug)]
-struct ForgetConstantsExec {
+pub struct ForgetConstantsExec {
     input: Arc<dyn ExecutionPlan>,
     keeps_order: bool,
     properties: Arc<PlanProperties>,
 }
 
 impl ForgetConstantsExec {
-    fn over(input: Arc<dyn ExecutionPlan>, keeps_order: bool) -> Arc<dyn ExecutionPlan> {
+    /// What is below it, if this is one.
+    pub fn below(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+        (plan.as_ref() as &dyn Any).downcast_ref().map(|cover: &Self| &cover.input)
+    }
+
+    pub fn over(input: Arc<dyn ExecutionPlan>, keeps_order: bool) -> Arc<dyn ExecutionPlan> {
         let order = input.output_ordering().cloned().filter(|_| keeps_order);
         let known = EquivalenceProperties::new_with_orderings(input.schema(), order);
         let properties = PlanProperties::new(
@@ -239,7 +243,11 @@ impl ExecutionPlan for ForgetConstantsExec {
         Ok(Self::over(children.swap_remove(0), self.keeps_order))
     }
 
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        datafusion::common::internal_err!("it is taken out when the plan is made")
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::physical_plan::ExecutionPlan;
 
 use super::{place, words};
+use crate::optional_sides::ForgetConstantsExec;
 use crate::session::SessionPlan;
 use crate::stage::{Output, Placement, Stage};
 
@@ -101,5 +102,7 @@ fn collect(plan: &Arc<dyn ExecutionPlan>, steps: &mut Vec<String>) {
     for child in plan.children() {
         collect(child, steps);
     }
-    steps.push(words::name(plan));
+    if ForgetConstantsExec::below(plan).is_none() {
+        steps.push(words::name(plan));
+    }
 }

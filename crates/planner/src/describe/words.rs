@@ -17,6 +17,7 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
 use crate::fingerprint::Line;
 use crate::leaf::{Leaf, LeafExec};
+use crate::optional_sides::ForgetConstantsExec;
 use crate::stage::Stage;
 
 /// A stage's operators, the last one first, each input indented below.
@@ -27,6 +28,10 @@ pub fn tree(stage: &Stage) -> String {
 }
 
 fn add(node: &Arc<dyn ExecutionPlan>, depth: usize, lines: &mut Vec<String>) {
+    // It does nothing to the rows.
+    if let Some(below) = ForgetConstantsExec::below(node) {
+        return add(below, depth, lines);
+    }
     lines.push(format!("{}{}", "  ".repeat(depth), phrase(node)));
     for child in node.children() {
         add(child, depth + 1, lines);
