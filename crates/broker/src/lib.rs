@@ -3,7 +3,7 @@
 //! - *to one of a group*: a queue with several consumers ([`QueueKind::Work`]);
 //! - *to the owner of a key*: a queue whose consumers stand by for each other
 //!   ([`QueueKind::Shard`]);
-//! - *to the client*: a queue that is never full ([`QueueKind::Result`]);
+//! - *to the client*: a queue that holds so many bytes ([`QueueKind::Result`]);
 //! - *to all*: [`SessionEvent`], a hint that those who were not listening have to be able to do without.
 //!
 //! [`rabbitmq`] is the broker of a cluster; [`memory`] is one in this process. The latter promises
@@ -13,6 +13,7 @@
 pub mod memory;
 mod queue;
 pub mod rabbitmq;
+mod unread;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use thiserror::Error;
 
 pub use memory::{Faults, MemoryBroker};
 pub use rabbitmq::RabbitBroker;
+use unread::Unread;
 
 #[async_trait]
 pub trait Broker: Send + Sync + 'static {
@@ -88,12 +90,14 @@ where
     P: Future<Output = Result<(), Error>> + Send,
     W: Send,
 {
+    let mut unread = Unread::default();
     loop {
         match publish().await {
             Err(Error::Full { queue }) => {
                 let _waiting = waiting();
                 broker.wait_for_capacity(&queue).await;
             }
+            Err(Error::OverQuota { queue }) if unread.wait(broker, &queue).await => {}
             done => return done,
         }
     }
@@ -193,7 +197,7 @@ pub enum QueueKind {
     Work { messages_max: usize },
     /// One consumer at a time, the others stand by; refuses like `Work`.
     Shard { messages_max: usize },
-    /// Never full in messages; beyond this many bytes its session has failed.
+    /// Never full in messages; beyond this many bytes publishers wait for its reader, or have failed.
     Result { bytes_max: usize },
 }
 
@@ -213,6 +217,12 @@ pub enum Error {
     Away { address: String, seconds: u64, reason: String },
     #[error("the broker refuses: {reason}")]
     Refused { reason: String },
+    #[error(
+        "no channel is left on {connections} connections to the broker, of {channels_max} each"
+    )]
+    NoChannel { connections: usize, channels_max: usize },
+    #[error("{name} is running already")]
+    NameTaken { name: String },
     #[error("queue {queue} holds something that is not a message: {reason}")]
     Garbage { queue: String, reason: String },
     #[error("a message of {bytes} bytes for queue {queue}; {bytes_max} are the most")]
@@ -231,9 +241,20 @@ impl Coded for Error {
             Error::Lost { .. } => codes::BROKER_LOST,
             Error::Away { .. } => codes::NO_BROKER,
             Error::Refused { .. } => codes::BROKER_REFUSES,
+            Error::NoChannel { .. } => codes::NO_CHANNEL,
+            Error::NameTaken { .. } => codes::NODE_RUNNING,
             Error::Garbage { .. } => codes::NOT_A_MESSAGE,
             Error::TooLarge { .. } => codes::MESSAGE_TOO_LARGE,
             Error::Unencodable { .. } => codes::MESSAGE_UNENCODABLE,
         }
+    }
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Error::NoChannel { .. } => {
+                "end some sessions, run them with fewer --shards, or raise channel_max of RabbitMQ"
+            }
+            _ => return None,
+        };
+        Some(hint.to_string())
     }
 }

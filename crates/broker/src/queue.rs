@@ -69,7 +69,9 @@ impl Queue {
             return Err(Refusal::Full);
         }
         let bytes = message.size_bytes();
+        // One alone is taken, however large: nobody could make room for it.
         if let QueueKind::Result { bytes_max } = self.kind
+            && self.ready_bytes > 0
             && self.ready_bytes + bytes > bytes_max
         {
             return Err(Refusal::OverQuota);

@@ -1,10 +1,11 @@
 //! The broker of a cluster: RabbitMQ.
 //!
-//! - [`link`]: two connections, one to publish and one for everything else. A broker short of memory
+//! - [`link`]: two connections, one to publish and one for everything else; [`connections`]: more of them, for subscriptions. A broker short of memory
 //!   stops reading from publishers; acknowledgements must still get through.
 //! - [`pool`]: channels, each carrying one operation at a time.
 //! - [`subscription`]: deliveries and their acknowledgement.
 //! - [`capacity`]: waiting at a full queue.
+//! - [`name`]: no two nodes of one name.
 //! - [`events`], [`declare`], [`fault`], [`io`]: what their names say.
 //! - [`private`]: a RabbitMQ of one's own on this machine.
 //!
@@ -13,11 +14,13 @@
 //! consumes drops what it has seen.
 
 mod capacity;
+mod connections;
 mod declare;
 mod events;
 mod fault;
 mod io;
 mod link;
+mod name;
 mod pool;
 pub mod private;
 mod subscription;
@@ -34,10 +37,12 @@ use lapin::options::{
     BasicConsumeOptions, BasicPublishOptions, QueueDeclareOptions, QueueDeleteOptions,
 };
 use lapin::types::FieldTable;
+use lapin::uri::AMQPUri;
 use lapin::{BasicProperties, Channel, Confirmation};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::capacity::Capacities;
+use self::connections::Connections;
 use self::fault::Fault;
 use self::io::Io;
 use self::link::Link;
@@ -79,6 +84,9 @@ struct Shared {
     queue_type: QueueType,
     publishing: Pool,
     consuming: Pool,
+    subscribing: Connections,
+    uri: AMQPUri,
+    timeout: Duration,
     capacities: Capacities,
     in_flight: Arc<Semaphore>,
     in_flight_kib: Arc<Semaphore>,
@@ -91,21 +99,22 @@ impl RabbitBroker {
     pub async fn connect(settings: Settings) -> Result<Self, Error> {
         let Settings { url, queue_type, timeout } = settings;
         let uri = link::parse(&url)?;
-        let mut io = Io::start()
+        let io = Io::start()
             .map_err(|error| Error::Refused { reason: format!("no threads: {error}") })?;
-        let mut pool = |name, confirms| {
-            let (link, supervisor) = Link::start(io.handle(), uri.clone(), name, timeout);
-            io.supervisors.push(supervisor);
-            Pool::new(link, confirms)
-        };
+        let pool = |name, confirms| Pool::new(start(&io, &uri, name, timeout), confirms);
         let publishing = pool("publishing", true);
         let consuming = pool("consuming", false);
         publishing.link.up(&mut None).await?;
-        consuming.link.up(&mut None).await?;
+        let connection = consuming.link.up(&mut None).await?;
+        let channels_max = usize::from(connection.configuration().channel_max());
+        let subscribing = Connections::new(consuming.link.clone(), channels_max);
         let shared = Shared {
             queue_type,
             publishing,
             consuming,
+            subscribing,
+            uri,
+            timeout,
             capacities: Capacities::default(),
             in_flight: Arc::new(Semaphore::new(limits::PUBLISH_MESSAGES_IN_FLIGHT_MAX)),
             in_flight_kib: Arc::new(Semaphore::new(limits::PUBLISH_BYTES_IN_FLIGHT_MAX >> 10)),
@@ -161,6 +170,12 @@ impl RabbitBroker {
         let weight = Arc::clone(&self.shared.in_flight_kib).acquire_many_owned(kib).await;
         [one, weight].map(|permit| permit.expect("never closed"))
     }
+}
+
+fn start(io: &Io, uri: &AMQPUri, name: &'static str, timeout: Duration) -> Link {
+    let (link, supervisor) = Link::start(io.handle(), uri.clone(), name, timeout);
+    io.supervise(supervisor);
+    link
 }
 
 struct Destination {
@@ -244,12 +259,16 @@ impl Broker for RabbitBroker {
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {
-        let subscribing = self.shared.consuming.link.persist(queue, |connection| async move {
+        let Shared { subscribing, uri, timeout, io, .. } = self.shared.as_ref();
+        let place = subscribing.place(|| start(io, uri, "subscribing", *timeout))?;
+        let subscribing = place.link.persist(queue, |connection| async move {
             let channel = connection.create_channel().await?;
             let options = BasicConsumeOptions::default();
             Subscription::open(self.clone(), channel, queue, prefetch, options).await
         });
-        Ok(Box::new(RabbitConsumer::new(queue.to_string(), subscribing.await?)))
+        let mut subscription = subscribing.await?;
+        subscription.place = Some(place);
+        Ok(Box::new(RabbitConsumer::new(queue.to_string(), subscription)))
     }
 
     async fn announce(&self, event: SessionEvent) -> Result<(), Error> {

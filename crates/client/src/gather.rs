@@ -29,6 +29,8 @@ impl Enough {
 
 #[derive(Debug, Default)]
 pub struct Gathered {
+    /// The numbers of the chunks that they are of.
+    chunks: Vec<u64>,
     batches: Vec<RecordBatch>,
     rows_bytes: usize,
     csv_bytes: u64,
@@ -40,7 +42,8 @@ impl Gathered {
         !self.batches.is_empty() && self.rows_bytes + rows_bytes(batch) > limits::GATHER_BYTES_MAX
     }
 
-    pub fn add(&mut self, batch: RecordBatch, csv_bytes: usize) {
+    pub fn add(&mut self, chunk: u64, batch: RecordBatch, csv_bytes: usize) {
+        self.chunks.push(chunk);
         self.rows_bytes += rows_bytes(&batch);
         self.csv_bytes += csv_bytes as u64;
         self.batches.push(batch);
@@ -50,15 +53,20 @@ impl Gathered {
         self.rows_bytes >= enough.rows_bytes || self.csv_bytes >= enough.csv_bytes
     }
 
-    /// All of it as one batch, if there is anything.
-    pub fn take(&mut self) -> Option<RecordBatch> {
-        let Self { mut batches, .. } = std::mem::take(self);
-        if batches.len() < 2 {
-            return batches.pop();
-        }
-        let joined = concat_batches(&batches[0].schema(), &batches);
-        Some(joined.expect("batches of one table have one schema"))
+    /// All of it as one batch, if there is anything, and the chunks that it is of.
+    pub fn take(&mut self) -> Option<(Vec<u64>, RecordBatch)> {
+        let Self { chunks, batches, .. } = std::mem::take(self);
+        Some((chunks, joined(batches)?))
     }
+}
+
+/// Batches of one table as one, if there are any.
+pub fn joined(mut batches: Vec<RecordBatch>) -> Option<RecordBatch> {
+    if batches.len() < 2 {
+        return batches.pop();
+    }
+    let joined = concat_batches(&batches[0].schema(), &batches);
+    Some(joined.expect("batches of one table have one schema"))
 }
 
 #[cfg(test)]
@@ -82,13 +90,13 @@ mod tests {
             if gathered.is_crowded_by(&batch(rows)) {
                 fragments.extend(gathered.take());
             }
-            gathered.add(batch(rows), csv_bytes);
+            gathered.add(0, batch(rows), csv_bytes);
             if gathered.is(enough) {
                 fragments.extend(gathered.take());
             }
         }
         fragments.extend(gathered.take());
-        fragments.iter().map(RecordBatch::num_rows).collect()
+        fragments.iter().map(|(_, batch)| batch.num_rows()).collect()
     }
 
     #[test]
@@ -112,9 +120,10 @@ mod tests {
         let schema = Arc::new(Schema::empty());
         let batch = RecordBatch::try_new_with_options(schema, vec![], &options).unwrap();
         let mut gathered = Gathered::default();
-        gathered.add(batch.clone(), 1);
-        gathered.add(batch, 1);
-        assert_eq!(gathered.take().unwrap().num_rows(), 14);
+        gathered.add(3, batch.clone(), 1);
+        gathered.add(5, batch, 1);
+        let (chunks, batch) = gathered.take().unwrap();
+        assert_eq!((chunks, batch.num_rows()), (vec![3, 5], 14));
         assert!(gathered.take().is_none());
     }
 }

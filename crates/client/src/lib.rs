@@ -10,6 +10,7 @@ mod counters;
 mod error;
 mod gather;
 pub mod remote;
+mod resend;
 mod results;
 mod run;
 pub mod service;

@@ -9,30 +9,40 @@ use caudal_protocol::Failure;
 use caudal_protocol::calls::ResultWhat;
 use tokio::sync::mpsc::Sender;
 
-use crate::{Error, Event, Service};
+use crate::{Answer, Error, Event, Service};
 
-/// Reads until the answer is complete, the query has failed, or nobody listens. Of a query that was refused
-/// there is nothing to read.
+/// Reads until the answer is complete, the query has failed, or nobody listens; what may still come is [left](drain). Of
+/// a query that was refused there is nothing to read.
 pub async fn read(
     service: Arc<dyn Service>,
     query: QueryId,
     events: Sender<Event>,
-) -> Result<(), Error> {
-    let outcome = match service.refusal(query) {
-        Some(refusal) => Err(refusal.clone()),
-        None => read_all(service.as_ref(), query, &events).await?,
+) -> Result<Option<Box<dyn Answer>>, Error> {
+    let (outcome, rest) = match service.refusal(query) {
+        Some(refusal) => (Err(refusal.clone()), None),
+        None => {
+            let mut messages = service.answer(query).await?;
+            let outcome = read_all(service.as_ref(), query, messages.as_mut(), &events).await?;
+            (outcome, Some(messages))
+        }
     };
     tell(&events, Event::Done(query, outcome)).await;
-    Ok(())
+    Ok(rest)
+}
+
+/// Takes what still comes of an answer that is done: others send again what they do not know to have arrived, and a query
+/// that has failed is not known as such by all at once. What nobody reads would count, and be waited for.
+pub async fn drain(mut messages: Box<dyn Answer>) {
+    while messages.taken().await.is_ok() && messages.next().await.is_ok() {}
 }
 
 /// Whether the answer is complete, or why there is none.
 async fn read_all(
     service: &dyn Service,
     query: QueryId,
+    messages: &mut dyn Answer,
     events: &Sender<Event>,
 ) -> Result<Result<(), Failure>, Error> {
-    let mut messages = service.answer(query).await?;
     let mut seen = Seen::new(service.sources()[query.index()].clone());
     while !seen.is_complete() {
         let (what, rows) = messages.next().await?;

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use caudal_core::{QueryId, limits};
 use caudal_runtime::task::spawn_on;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::{Error, Event, Service, Upload, UploadCounters, results, upload};
+use crate::{Answer, Error, Event, Service, Upload, UploadCounters, resend, results, upload};
 
 /// A run, to be asked for one event after the other. Dropped, it ends: no task outlives what it works for.
 pub struct Run {
     service: Arc<dyn Service>,
     events: mpsc::Receiver<Event>,
-    tasks: JoinSet<Result<(), Error>>,
+    tasks: JoinSet<Result<Option<Box<dyn Answer>>, Error>>,
+    /// Answers that are done, and of which something may still come.
+    drains: JoinSet<()>,
+    /// Sends tables again, for as long as that may be asked for. Ends before the run only with an error.
+    resending: JoinSet<Result<(), Error>>,
     /// Description of what the session waits for, as last reported.
     known: Vec<String>,
 }
@@ -31,9 +35,16 @@ impl Run {
         for query in (0..service.sources().len()).map(QueryId::from) {
             spawn_on(&mut tasks, results::read(Arc::clone(&service), query, sender.clone()));
         }
+        let (sent, again) = oneshot::channel();
         let uploading = upload::all(Arc::clone(&service), uploads, readers, counters, sender);
-        spawn_on(&mut tasks, uploading);
-        Self { service, events, tasks, known: vec![] }
+        spawn_on(&mut tasks, async move {
+            // Nobody waits for it where the run has ended.
+            let _ = sent.send(uploading.await?);
+            Ok(None)
+        });
+        let mut resending = JoinSet::new();
+        spawn_on(&mut resending, resend::whenever_asked(Arc::clone(&service), again));
+        Self { service, events, tasks, drains: JoinSet::new(), resending, known: vec![] }
     }
 
     /// The next event; none, when all queries are done. The first error of the upload or of the session ends the
@@ -47,7 +58,12 @@ impl Run {
                     // Every task has ended, and all that they said is handled.
                     None => break,
                 },
-                Some(ended) = self.tasks.join_next() => ended.map_err(Error::Panicked)??,
+                Some(ended) = self.tasks.join_next() => {
+                    if let Some(rest) = ended.map_err(Error::Panicked)?? {
+                        spawn_on(&mut self.drains, results::drain(rest));
+                    }
+                }
+                Some(ended) = self.resending.join_next() => ended.map_err(Error::Panicked)??,
                 waiting = self.service.waiting_for(&self.known) => {
                     self.known = waiting?;
                     return Ok(Some(Event::Waiting(self.known.clone())));

@@ -37,6 +37,12 @@ pub trait Service: Send + Sync + 'static {
     /// nothing, if it goes on. Fails when the session has.
     async fn waiting_for(&self, known: &[String]) -> Result<Vec<String>, Error>;
 
+    /// Returns when all tables have to be sent again, more often than was done, with how often in all. Never, where nothing
+    /// can be lost.
+    async fn resend(&self, _done: u64) -> u64 {
+        std::future::pending().await
+    }
+
     /// Ends the session when all its answers are there, and removes everything of it.
     async fn finish(&self) -> Result<(), Error>;
 

@@ -1,7 +1,9 @@
 //! Sends tables: several tasks read, parse and put fragments of one table at a time.
+//!
+//! Which chunks of its files a fragment is made of depends on who reads when, and is kept: a fragment that has to be sent
+//! again has to have the same rows ([`resend`](crate::resend)).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::TableId;
 use caudal_csv::Reader;
@@ -19,18 +21,18 @@ pub async fn all(
     readers: usize,
     counters: Arc<UploadCounters>,
     events: Sender<Event>,
-) -> Result<(), Error> {
+) -> Result<Vec<Sent>, Error> {
+    let mut all = vec![];
     for upload in uploads {
         let table = upload.table;
         let sending = Sending {
             service: Arc::clone(&service),
             table,
-            reader: upload.reader,
+            reader: Arc::clone(&upload.reader),
             counters: Arc::clone(&counters),
             events: events.clone(),
             fragments: Arc::default(),
         };
-        let count = Arc::clone(&sending.fragments);
         let mut tasks = JoinSet::new();
         for _ in 0..readers {
             task::spawn_on(&mut tasks, sending.clone().run());
@@ -38,10 +40,29 @@ pub async fn all(
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
         }
-        let count = sending.number(count.load(Ordering::Relaxed))?;
-        service.end_table(table, count).await?;
+        let fragments = std::mem::take(&mut *sending.fragments());
+        let sent = Sent { upload, fragments };
+        service.end_table(table, sent.count()?).await?;
+        all.push(sent);
     }
-    Ok(())
+    Ok(all)
+}
+
+/// A table that has been sent.
+pub struct Sent {
+    pub upload: Upload,
+    /// Of each fragment, the numbers of the chunks that it was made of.
+    pub fragments: Vec<Vec<u64>>,
+}
+
+impl Sent {
+    pub fn count(&self) -> Result<u32, Error> {
+        number(self.upload.table, self.fragments.len())
+    }
+}
+
+pub fn number(table: TableId, number: usize) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| Error::TooLarge { table })
 }
 
 /// One of the tasks that send a table.
@@ -52,7 +73,8 @@ struct Sending {
     reader: Arc<Reader>,
     counters: Arc<UploadCounters>,
     events: Sender<Event>,
-    fragments: Arc<AtomicU64>,
+    /// Of each fragment so far, the numbers of its chunks.
+    fragments: Arc<Mutex<Vec<Vec<u64>>>>,
 }
 
 impl Sending {
@@ -60,6 +82,7 @@ impl Sending {
         let enough = Enough::of(self.service.fragment_bytes(), self.reader.total_bytes());
         let mut gathered = Gathered::default();
         while let Some(chunk) = self.reader.next_chunk()? {
+            let chunk_number = chunk.number();
             let parsed = self.reader.parse(chunk)?;
             let rows = parsed.batch.num_rows();
             self.counters.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
@@ -70,7 +93,7 @@ impl Sending {
             if gathered.is_crowded_by(&parsed.batch) {
                 self.put(&mut gathered).await?;
             }
-            gathered.add(parsed.batch, parsed.bytes);
+            gathered.add(chunk_number, parsed.batch, parsed.bytes);
             if gathered.is(enough) {
                 self.put(&mut gathered).await?;
             }
@@ -79,12 +102,16 @@ impl Sending {
     }
 
     async fn put(&self, gathered: &mut Gathered) -> Result<(), Error> {
-        let Some(batch) = gathered.take() else { return Ok(()) };
-        let number = self.number(self.fragments.fetch_add(1, Ordering::Relaxed))?;
+        let Some((chunks, batch)) = gathered.take() else { return Ok(()) };
+        let number = {
+            let mut fragments = self.fragments();
+            fragments.push(chunks);
+            number(self.table, fragments.len() - 1)?
+        };
         self.service.put(TableFragment::new(self.table, number, batch)).await
     }
 
-    fn number(&self, number: u64) -> Result<u32, Error> {
-        u32::try_from(number).map_err(|_| Error::TooLarge { table: self.table })
+    fn fragments(&self) -> MutexGuard<'_, Vec<Vec<u64>>> {
+        self.fragments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

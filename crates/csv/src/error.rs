@@ -20,6 +20,9 @@ pub enum Error {
     #[error("{} is not a regular file", .0.display())]
     NotAFile(PathBuf),
 
+    #[error("{} has changed since it was read for the first time", .0.display())]
+    Changed(PathBuf),
+
     #[error("{} is empty: it has no header", .0.display())]
     Empty(PathBuf),
 
@@ -68,6 +71,7 @@ impl Coded for Error {
         match self {
             Error::NoSuchFile(_) => codes::NO_SUCH_FILE,
             Error::Read { .. } => codes::FILE_UNREADABLE,
+            Error::Changed(_) => codes::FILE_CHANGED,
             Error::Empty(_) => codes::FILE_EMPTY,
             Error::NoSuchColumn { .. } => codes::COLUMN_NOT_IN_HEADER,
             Error::IndexBeyondFields { .. } => codes::COLUMN_BEYOND_FIELDS,
@@ -85,6 +89,7 @@ impl Coded for Error {
         match self {
             Error::NoSuchFile(_) => Some("check the path, or the glob it came from".into()),
             Error::Read { .. } => None,
+            Error::Changed(_) => Some("run it again, and leave its files alone meanwhile".into()),
             Error::NotAFile(_) => {
                 let hint = "name files: `folder/*.csv` for those in a folder; what comes from a \
                             pipe has to be saved first";

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::error::Error;
 use crate::header::{Header, read_header};
 use crate::spec::{At, Column};
 
 /// Facts that a file's header settles for all of its records.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Layout {
     pub path: Arc<Path>,
     /// Number of fields of a record.
@@ -22,6 +23,8 @@ pub struct Layout {
     pub body_line: u64,
     /// The size of the file.
     pub file_bytes: u64,
+    /// When it was last written to, where that is known.
+    modified: Option<SystemTime>,
 }
 
 /// Facts that a table states of each of its files.
@@ -45,7 +48,17 @@ impl Layout {
             body_at: header.body_at as u64,
             body_line: header.body_line,
             file_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
         })
+    }
+
+    /// Fails if the file is not the one that it was.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        let metadata = fs::metadata(&self.path).map_err(|error| Error::read(&self.path, error))?;
+        match (metadata.len(), metadata.modified().ok()) == (self.file_bytes, self.modified) {
+            true => Ok(()),
+            false => Err(Error::Changed(self.path.to_path_buf())),
+        }
     }
 }
 

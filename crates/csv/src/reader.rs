@@ -19,6 +19,8 @@ pub struct Reader {
     schema: SchemaRef,
     options: Options,
     total_bytes: u64,
+    layouts: Vec<Layout>,
+    limits: Limits,
     stream: Stream,
 }
 
@@ -52,10 +54,31 @@ impl Reader {
         Ok(Reader {
             schema: schema(&columns, options.position.as_deref()),
             total_bytes: layouts.iter().map(|layout| layout.file_bytes).sum(),
-            stream: Stream::new(layouts, limits),
+            stream: Stream::new(layouts.clone(), limits),
+            layouts,
+            limits,
             columns,
             options,
         })
+    }
+
+    /// A reader of the same table from its start, which gives the same chunks. Fails if a file is not what it was.
+    pub fn again(&self) -> Result<Reader, Error> {
+        self.check_unchanged()?;
+        Ok(Reader {
+            columns: self.columns.clone(),
+            schema: Arc::clone(&self.schema),
+            options: self.options.clone(),
+            total_bytes: self.total_bytes,
+            stream: Stream::new(self.layouts.clone(), self.limits),
+            layouts: self.layouts.clone(),
+            limits: self.limits,
+        })
+    }
+
+    /// Fails if a file is not what it was when the table was opened.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        self.layouts.iter().try_for_each(Layout::check_unchanged)
     }
 
     /// The projected columns, then the position if there is one.

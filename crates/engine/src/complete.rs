@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
@@ -11,6 +12,7 @@ use caudal_planner::stage::Output;
 use caudal_runtime::failpoint::knob;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use futures::channel::mpsc::Sender;
 use futures::{SinkExt, StreamExt};
 
@@ -45,28 +47,36 @@ pub struct Completion {
     pub(crate) plan: Arc<dyn ExecutionPlan>,
     /// Rows that have been answered early, and need not be again.
     pub(crate) said: Said,
+    pub(crate) has_run: AtomicBool,
 }
 
 impl Engine {
-    /// Runs a complete stage; what it makes goes out as it is made.
+    /// Runs a complete stage; what it makes goes out as it is made. It may be run again.
     pub async fn complete(
         &self,
-        completion: Completion,
+        completion: &Completion,
         sender: Sender<StageOutput>,
     ) -> Result<(), Error> {
-        let Completion { stage, shard, plan, said } = completion;
+        let _running = Running::new(&self.memory.completions);
+        let Completion { stage, shard, plan, said, .. } = completion;
+        let (stage, shard) = (*stage, *shard);
         let options = self.context.session_config().options();
+        let plan = match completion.has_run.swap(true, Ordering::Relaxed) {
+            false => Arc::clone(plan),
+            // Operators keep state.
+            true => reset_plan_states(Arc::clone(plan))?,
+        };
         let plan = pace(joins::choose(plan, options, self.build_bytes_max())?)?;
         let output = &self.plan.stage(stage).output;
         let mut outbox = Outbox::new(plan.schema(), output, said.next_number, sender);
-        let mut unsaid = said.difference_if_any(&plan.schema()).map_err(DataFusionError::from)?;
+        let mut rest = said.rest(&plan.schema()).map_err(DataFusionError::from)?;
         let key = spread_key(Source::Shard { stage, shard }, 0);
         for partition in 0..plan.properties().partitioning.partition_count() {
             let mut stream = plan.execute(partition, self.task())?;
             while let Some(batch) = stream.next().await {
                 let mut batch = batch?;
-                if let Some(unsaid) = &mut unsaid {
-                    batch = unsaid.new_rows(&batch).map_err(DataFusionError::from)?;
+                if let Some(rest) = &mut rest {
+                    batch = rest.of(&batch).map_err(DataFusionError::from)?;
                 }
                 if batch.num_rows() == 0 {
                     continue;
@@ -87,6 +97,22 @@ impl Engine {
         }
         outbox.close().await;
         Ok(())
+    }
+}
+
+/// One of the stages that run, as long as it does, however it ends.
+struct Running<'a>(&'a AtomicUsize);
+
+impl<'a> Running<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use caudal_core::{StageId, limits};
 use caudal_planner::SessionPlan;
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::prelude::SessionConfig;
 
 use crate::memory::Memory;
@@ -56,6 +57,16 @@ impl Engine {
     /// Bytes of gathered rows that have gone to disk for want of memory.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Complete stages, of any session, that run in this process now: they share its memory.
+    pub fn completions(&self) -> usize {
+        self.memory.completions.load(Ordering::Relaxed)
+    }
+
+    /// Counts rows that somebody holds in the process's memory, for as long as what is returned lives.
+    pub fn hold(&self, what: &str, bytes: usize) -> MemoryReservation {
+        self.memory.hold(what, bytes)
     }
 
     pub(crate) fn task(&self) -> Arc<TaskContext> {

@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use caudal_core::{StageId, limits};
-use caudal_runtime::failpoint::knob;
+use caudal_runtime::failpoint::{hit, knob};
 use datafusion::error::Result;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -19,6 +19,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics};
 use datafusion::physical_plan::{ExecutionPlan, SpillManager};
 
 use crate::engine::Engine;
+use crate::memory::bytes_of;
 use crate::merge::Merge;
 use crate::source::SourceExec;
 
@@ -148,6 +149,7 @@ impl Gathered {
         if let Some(file) = manager.spill_record_batch_and_finish(&self.batches, "gathered rows")? {
             let rows = self.batches.iter().map(RecordBatch::num_rows).sum();
             engine.count_spilled(bytes);
+            hit("gather.spilled");
             self.spilled.push(Spilled { manager: Arc::new(manager), file, rows, bytes });
         }
         self.batches.clear();
@@ -167,16 +169,12 @@ impl Gathered {
         self.memory.size() + self.spilled.iter().map(|spilled| spilled.bytes).sum::<usize>()
     }
 
-    /// Rows in hand now.
+    /// Rows in hand now, in memory and on disk: what a run over them reads.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.rows + self.spilled.iter().map(|spilled| spilled.rows).sum::<usize>()
     }
 
     pub fn source(&self, leaf: &Arc<dyn ExecutionPlan>) -> SourceExec {
         SourceExec::new(leaf, self.batches.clone(), self.spilled.clone())
     }
-}
-
-fn bytes_of(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::get_array_memory_size).sum()
 }

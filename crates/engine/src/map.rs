@@ -4,16 +4,19 @@
 //! fragment is a partition. So a fragment can be run alone, by any worker, in any order, twice.
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
-use caudal_core::{FragmentId, QueryId, ShardId, Source, StageId, TableId};
+use caudal_core::{FragmentId, QueryId, ShardId, Source, StageId, TableId, limits};
+use caudal_functions::bounded::TooLarge;
 use caudal_functions::exact;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
 use caudal_protocol::{Failure, Section, TableFragment};
+use datafusion::execution::memory_pool::MemoryReservation;
 
 use crate::bind::bind;
 use crate::compact::compact;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::memory::{Held, bytes_of};
 use crate::partition::{distribute, spread_key};
 use crate::source::{SourceExec, collect};
 
@@ -27,6 +30,8 @@ pub struct MapOutput {
     pub results: Vec<(QueryId, Vec<RecordBatch>)>,
     /// Queries that this fragment's data makes impossible to answer.
     pub failures: Vec<(QueryId, Failure)>,
+    /// Of the pool, as long as its rows are on their way.
+    _memory: Option<MemoryReservation>,
 }
 
 impl Engine {
@@ -38,20 +43,62 @@ impl Engine {
             shards: shards.into_iter().map(|shard| (shard, vec![])).collect(),
             ..MapOutput::default()
         };
+        let memory = self.memory.hold("rows of a fragment", 0);
         for stage in &self.plan.table(table).stages {
             let stage = self.plan.stage(*stage);
             let done = match self.run_on_fragment(stage, table, &batch).await {
-                Ok(batches) => output.add(stage, batches, fragment, self.plan.shards),
+                Ok(batches) => {
+                    memory.grow(bytes_of(&batches));
+                    output.add(stage, batches, fragment, self.plan.shards)
+                }
                 Err(error) => Err(error),
             };
             if let Err(error) = done {
                 output.fail(stage, &error);
             }
         }
+        output._memory = Some(memory);
         output
     }
 
     async fn run_on_fragment(
+        &self,
+        stage: &Stage,
+        of: TableId,
+        batch: &RecordBatch,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        match self.run_on_rows(stage, of, batch).await {
+            Err(Error::TooLarge(what)) if batch.num_rows() > 1 => {
+                self.run_on_slices(stage, of, batch, what).await
+            }
+            ran => ran,
+        }
+    }
+
+    /// What a function makes of a whole fragment may be too much where what it makes of a few rows is not, and most of
+    /// that is soon gone. A slice is a partition as well.
+    async fn run_on_slices(
+        &self,
+        stage: &Stage,
+        of: TableId,
+        batch: &RecordBatch,
+        what: TooLarge,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let rows = batch.num_rows().div_ceil(limits::MAP_FRAGMENT_SLICES);
+        let mut made = Held::new("rows of slices", &self.memory.runtime.memory_pool);
+        for start in (0..batch.num_rows()).step_by(rows) {
+            let slice = batch.slice(start, rows.min(batch.num_rows() - start));
+            for batch in self.run_on_rows(stage, of, &slice).await? {
+                made.push(batch);
+            }
+            if made.bytes() > limits::MAP_OUTPUT_BYTES_MAX {
+                return Err(Error::TooLarge(what));
+            }
+        }
+        Ok(made.into_batches())
+    }
+
+    async fn run_on_rows(
         &self,
         stage: &Stage,
         of: TableId,

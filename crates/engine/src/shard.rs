@@ -2,16 +2,17 @@
 
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use caudal_core::{Offer, ShardId, Source, StageId, Tracker, limits};
+use caudal_core::{FragmentId, Offer, ShardId, Source, StageId, Tracker, limits};
 use caudal_planner::early::Early;
 use caudal_planner::leaf::Leaf;
 use caudal_planner::stage::{Output, Stage};
 use caudal_protocol::{FragmentPart, Section};
 use caudal_runtime::failpoint::knob;
-use datafusion::error::DataFusionError;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::bind::bind;
@@ -20,8 +21,8 @@ use crate::early::Said;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gather::Gathered;
+use crate::memory::bytes_of;
 use crate::mutants;
-use crate::source::collect;
 
 pub use state::ShardState;
 
@@ -29,6 +30,10 @@ pub struct Shard {
     pub id: ShardId,
     engine: Arc<Engine>,
     tracker: Tracker<Vec<Section>>,
+    /// Bytes of the parts that wait for others of their attempt, by fragment.
+    pending_bytes: HashMap<FragmentId, usize>,
+    /// The same, of the pool.
+    pending_memory: MemoryReservation,
     inputs: BTreeMap<StageId, Gathered>,
     /// Stages of this shard that have not been started.
     waiting: BTreeSet<StageId>,
@@ -37,11 +42,19 @@ pub struct Shard {
 }
 
 /// The state of a stage that answers early.
-#[derive(Default)]
 struct EarlyState {
     said: Said,
     /// Rows that had come in when it was last looked at.
     looked_at_rows: usize,
+    /// There was no memory for a look: it answers at its end.
+    has_given_up: bool,
+}
+
+impl EarlyState {
+    fn new(engine: &Engine) -> Self {
+        let said = Said::new(&engine.memory.runtime.memory_pool);
+        Self { said, looked_at_rows: 0, has_given_up: false }
+    }
 }
 
 /// The outcome of taking a part of a fragment.
@@ -59,10 +72,13 @@ impl Shard {
         let stages = engine.plan.stages.iter();
         let stages = stages.filter(|stage| stage.runs_on(id)).map(|stage| stage.id);
         let waiting = stages.filter(|stage| !done.contains(stage)).collect();
+        let pending_memory = engine.memory.hold("parts of fragments", 0);
         Self {
             id,
             engine,
             tracker: Tracker::default(),
+            pending_bytes: HashMap::new(),
+            pending_memory,
             inputs: BTreeMap::new(),
             waiting,
             early: BTreeMap::new(),
@@ -76,8 +92,13 @@ impl Shard {
             self.end(part.id.source, count)?;
         }
         let again = mutants::dedup_off(&part.sections);
+        let (id, bytes) = (part.id, part.sections.iter().map(|it| bytes_of(&it.batches)).sum());
         match self.tracker.offer(part.id, part.part, part.sections)? {
-            Offer::Pending => Ok(Taken::Yes),
+            Offer::Pending => {
+                *self.pending_bytes.entry(id).or_default() += bytes;
+                self.pending_memory.grow(bytes);
+                Ok(Taken::Yes)
+            }
             Offer::Duplicate => {
                 for section in again {
                     self.gather(section).await;
@@ -85,6 +106,7 @@ impl Shard {
                 Ok(Taken::Duplicate)
             }
             Offer::Taken(parts) => {
+                self.pending_memory.shrink(self.pending_bytes.remove(&id).unwrap_or(0));
                 for section in parts.into_iter().flatten() {
                     self.gather(section).await;
                 }
@@ -131,9 +153,10 @@ impl Shard {
             .find(|stage| self.is_complete(engine.plan.stage(*stage)))?;
         self.waiting.remove(&ready);
         let plan = self.bind_gathered(engine.plan.stage(ready));
-        let said = self.early.remove(&ready).unwrap_or_default().said;
+        let said = self.early.remove(&ready).map(|state| state.said).unwrap_or_default();
         self.forget_unneeded();
-        let completion = plan.map(|plan| Completion { stage: ready, shard: self.id, plan, said });
+        let (stage, shard, has_run) = (ready, self.id, AtomicBool::new(false));
+        let completion = plan.map(|plan| Completion { stage, shard, plan, said, has_run });
         Some(completion.map_err(|error| (ready, error)))
     }
 
@@ -156,7 +179,11 @@ impl Shard {
 
     fn has_grown(&mut self, stage: StageId, growing: StageId) -> bool {
         let Some(gathered) = self.inputs.get(&growing) else { return false };
-        let looked_at = self.early.get(&stage).map_or(0, |state| state.looked_at_rows);
+        let state = self.early.get(&stage);
+        if state.is_some_and(|state| state.has_given_up) {
+            return false;
+        }
+        let looked_at = state.map_or(0, |state| state.looked_at_rows);
         let rows_min = knob("early_rows_min", limits::EARLY_ROWS_MIN);
         gathered.rows_added - looked_at >= (gathered.rows() / 2).max(rows_min)
     }
@@ -170,17 +197,18 @@ impl Shard {
         let growing = stage.early.as_ref().and_then(|early| self.inputs.get(&early.growing));
         // Looked at, also if it fails: not again before there is more.
         let looked_at_rows = growing.map_or(0, |gathered| gathered.rows_added);
-        self.early.entry(stage.id).or_default().looked_at_rows = looked_at_rows;
         let plan = self.bind_gathered(stage)?;
-        let schema = plan.schema();
-        let batches = collect(plan, &self.engine.context).await?;
-        let state = self.early.entry(stage.id).or_default();
-        let mut difference = state.said.difference(&schema).map_err(DataFusionError::from)?;
-        let new = batches.iter().map(|batch| difference.new_rows(batch));
-        let new = new.collect::<Result<Vec<_>, _>>().map_err(DataFusionError::from)?;
-        let seen = difference.into_seen();
-        state.said.remember(seen);
-        let new: Vec<_> = new.into_iter().filter(|batch| batch.num_rows() > 0).collect();
+        let engine = &self.engine;
+        let state = self.early.entry(stage.id).or_insert_with(|| EarlyState::new(engine));
+        state.looked_at_rows = looked_at_rows;
+        let new = match state.said.look(plan, &engine.context).await.map_err(Error::from) {
+            // The answer at the end needs none of it.
+            Err(Error::Memory(_)) => {
+                state.has_given_up = true;
+                return Ok(None);
+            }
+            looked => looked?,
+        };
         let Output::Result(query) = stage.output else { return Ok(None) };
         if new.is_empty() {
             return Ok(None);

@@ -18,6 +18,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::{StreamExt, stream};
 
 use crate::gather::Spilled;
+use crate::memory::Held;
 use crate::pace::pace;
 
 /// Everything a stage reads at one leaf, as one partition. May be executed any number of times.
@@ -122,16 +123,13 @@ pub async fn collect(
     context: &Arc<TaskContext>,
 ) -> Result<Vec<RecordBatch>> {
     let plan = pace(plan)?;
-    let mut batches = vec![];
+    let mut collected = Held::new("collected rows", context.memory_pool());
     let partitions = plan.properties().partitioning.partition_count();
     for partition in 0..partitions {
         let mut stream = plan.execute(partition, Arc::clone(context))?;
         while let Some(batch) = stream.next().await {
-            let batch = batch?;
-            if batch.num_rows() > 0 {
-                batches.push(batch);
-            }
+            collected.push(batch?);
         }
     }
-    Ok(batches)
+    Ok(collected.into_batches())
 }

@@ -14,15 +14,19 @@ use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Tombstone};
 use caudal_runtime::task;
 use caudal_runtime::time::{self, Instant, interval_later, wall_ms};
-use caudal_store::{Lease, Renewed, StoreError};
+use caudal_store::{Lease, Renewed};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::warn;
 
 use crate::gateway::over;
+use crate::lost_queues::QueueKeeper;
 use crate::open_sessions::OpenSession;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
+
+/// That of a client that attaches for the first time.
+const FIRST_EPOCH: u64 = 1;
 
 /// A client that this gateway has, for as long as this is not dropped.
 pub struct Attachment {
@@ -51,24 +55,31 @@ impl Drop for Attachment {
 }
 
 impl Gateway {
-    /// Takes the session's client, from whichever gateway had it.
+    /// Takes the session's client, from whichever gateway had it. One that can send its tables again survives the loss of a
+    /// queue.
     pub async fn attach(
         self: &Arc<Self>,
         owner: &Owner,
         session: &SessionId,
+        can_resend: bool,
     ) -> Result<Attachment, Error> {
         let open = self.find(owner, session).await?;
-        let lease = Lease::take(self.records_of(session), &self.settings.name).await?;
+        let taking = Lease::take(self.records_of(session), &self.settings.name);
+        let lease = self.in_time(session, taking).await?;
         open.has_epoch(lease.epoch);
+        let (gateway, of) = (Arc::clone(self), Arc::clone(&open));
+        let keeping = QueueKeeper::new(gateway, of, can_resend, lease.epoch == FIRST_EPOCH);
+        let queues = self.in_time(session, keeping).await?;
         let mut keeper = LeaseKeeper {
             gateway: Arc::clone(self),
             open,
             lease,
+            queues,
             claims: BTreeMap::new(),
             unclaimed_since: Some(time::now()),
             deserted_looks: 0,
         };
-        let (sender, mut statuses) = watch::channel(keeper.look().await?);
+        let (sender, mut statuses) = watch::channel(keeper.look_in_time().await?);
         statuses.mark_changed();
         Ok(Attachment { statuses, keeping: task::spawn(keeper.keep(sender)) })
     }
@@ -78,6 +89,7 @@ struct LeaseKeeper {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     lease: Lease,
+    queues: QueueKeeper,
     /// By the names of their workers.
     claims: BTreeMap<String, Claim>,
     /// None once a worker has taken the session up.
@@ -131,14 +143,9 @@ impl LeaseKeeper {
         }
     }
 
-    /// A store that hangs is one that cannot be reached.
     async fn look_in_time(&mut self) -> Result<Status, Error> {
-        let most = self.gateway.settings.grace / 4;
-        let session = self.open.manifest.session.to_string();
-        time::timeout(most, self.look()).await.unwrap_or_else(|_| {
-            let reason = format!("no answer within {} s", most.as_secs_f32());
-            Err(StoreError::Failed { action: "look after", name: session, reason }.into())
-        })
+        let (gateway, open) = (Arc::clone(&self.gateway), Arc::clone(&self.open));
+        gateway.in_time(&open.manifest.session, self.look()).await
     }
 
     /// Says that the client is there, and finds out how the session is.
@@ -155,7 +162,9 @@ impl LeaseKeeper {
         let workers = self.claims.values().filter(|claim| claim.refusal.is_none()).count();
         self.check_claimed(workers).await?;
         self.see_who_works(workers).await;
-        Ok(Status { waiting_for: self.waiting_for(workers), workers, failure: None })
+        self.queues.look().await?;
+        let (waiting_for, resend) = (self.waiting_for(workers), self.queues.resend());
+        Ok(Status { waiting_for, workers, failure: None, resend })
     }
 
     /// A claim stays, but a worker that refused may come back in a version that does not.
@@ -223,6 +232,7 @@ impl LeaseKeeper {
             .chain(held_back)
             .map(str::to_string);
         let long_works = self.open.long_works.words(time::now());
-        reasons.chain(refusals).chain(long_works).collect()
+        let unserved = (workers > 0 && !is_deserted).then(|| self.queues.waiting_for()).flatten();
+        reasons.chain(unserved).chain(refusals).chain(long_works).collect()
     }
 }

@@ -18,7 +18,9 @@ use tonic::Extensions;
 use tonic::transport::server::{Connected, TlsConnectInfo};
 use tracing::warn;
 
+use crate::Error;
 use crate::places::{Bounds, Guest, Place, Places};
+use crate::quota::Share;
 
 /// Accepts connections for ever; one that can have no place is closed at once. Who has not been let in within
 /// `timeout`, whatever it says meanwhile, is closed, too.
@@ -72,9 +74,15 @@ impl Caller {
         call.get::<Self>().or_else(by_tls)
     }
 
-    /// Its token is accepted.
-    pub fn let_in(&self) {
-        self.guest.let_in();
+    /// Its token is accepted, if there is a share of it left: that of its first call counts.
+    pub fn let_in(
+        &self,
+        share: impl FnOnce() -> Result<Option<Share>, Error>,
+    ) -> Result<(), Error> {
+        if !self.guest.is_let_in() {
+            self.guest.let_in(share()?);
+        }
+        Ok(())
     }
 }
 
@@ -178,7 +186,7 @@ mod tests {
         for _ in 0..2 {
             let client = TcpStream::connect(address).await.unwrap();
             let connection = accepted.next().await.unwrap().unwrap();
-            connection.connect_info().let_in();
+            connection.connect_info().let_in(|| Ok(None)).unwrap();
             known.push((client, connection));
         }
         let mut refused = TcpStream::connect(address).await.unwrap();
@@ -212,7 +220,7 @@ mod tests {
 
         let mut client = TcpStream::connect(address).await.unwrap();
         let mut heard = accepted.next().await.unwrap().unwrap();
-        heard.connect_info().let_in();
+        heard.connect_info().let_in(|| Ok(None)).unwrap();
         let waits = timeout(Duration::from_millis(300), heard.read_u8()).await;
         assert!(waits.is_err(), "who was let in may take its time");
         client.write_u8(8).await.unwrap();

@@ -18,6 +18,10 @@ pub enum Error {
     NoSession { session: SessionId },
     #[error("all {sessions_max} sessions of the cluster are taken")]
     TooManySessions { sessions_max: usize },
+    #[error("this token has {sessions} sessions, and what is free is for others")]
+    ShareTaken { sessions: usize },
+    #[error("all {max} {what} are taken that it may have here")]
+    OverQuota { what: &'static str, max: usize },
     #[error("cannot make sense of {what}: {reason}")]
     BadRequest { what: &'static str, reason: String },
     #[error("table {table}: {difference}")]
@@ -41,6 +45,8 @@ pub enum Error {
     SessionTooLong { seconds: u64 },
     #[error("it was cancelled")]
     Cancelled,
+    #[error("the cluster was stopped")]
+    Stopped,
     #[error("gateway {gateway} plans session {session} in another way than the one that opened it")]
     OtherPlan { gateway: String, session: SessionId },
     /// One that another gateway has planned: it is not the session's fault.
@@ -50,6 +56,9 @@ pub enum Error {
     BadObject { name: String, reason: String },
     #[error("the broker has lost queue {queue}, though its session is open")]
     LostQueue { queue: String },
+    /// Whoever keeps the session's client makes it again, or ends the session.
+    #[error("queue {queue} is not there, though its session is open")]
+    QueueMissing { queue: String },
     #[error("cannot listen at {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("anybody may call a gateway at {address}: it has {missing}")]
@@ -73,7 +82,8 @@ impl Coded for Error {
         match self {
             Error::Unauthenticated => codes::UNKNOWN_TOKEN,
             Error::NoSession { .. } => codes::NO_SESSION,
-            Error::TooManySessions { .. } => codes::TOO_MANY_SESSIONS,
+            Error::TooManySessions { .. } | Error::ShareTaken { .. } => codes::TOO_MANY_SESSIONS,
+            Error::OverQuota { .. } => codes::OVER_QUOTA,
             Error::BadRequest { .. } => codes::BAD_REQUEST,
             Error::WrongSchema { .. } => codes::WRONG_COLUMNS,
             Error::BadFragment { .. } => codes::BAD_BATCH,
@@ -85,6 +95,7 @@ impl Coded for Error {
             Error::ClientGone { .. } => codes::CLIENT_GONE,
             Error::SessionTooLong { .. } => codes::SESSION_TOO_LONG,
             Error::Cancelled => codes::CANCELLED,
+            Error::Stopped => codes::CLUSTER_STOPPED,
             Error::OtherPlan { .. } | Error::NotPlanned { .. } => codes::OTHER_PLAN,
             Error::BadObject { .. } => codes::BAD_OBJECT,
             Error::Listen { .. } => codes::GATEWAY_CANNOT_LISTEN,
@@ -93,6 +104,7 @@ impl Coded for Error {
             Error::Serve(_) => codes::GATEWAY_CANNOT_SERVE,
             Error::Panicked(_) => codes::GATEWAY_TASK_DIED,
             Error::LostQueue { .. } => codes::QUEUE_LOST,
+            Error::QueueMissing { .. } => codes::QUEUE_MISSING,
             Error::Planning(error) => error.code(),
             Error::Broker(error) => error.code(),
             Error::Store(error) => error.code(),
@@ -106,6 +118,10 @@ impl Coded for Error {
             }
             Error::Unauthenticated => "give one with --token or CAUDAL_TOKEN",
             Error::TooManySessions { .. } => "try again when another session has ended",
+            Error::ShareTaken { .. } => "try again when another session of this token has ended",
+            Error::OverQuota { .. } => {
+                "end what is not needed any more, or go on at another gateway"
+            }
             Error::WrongSchema { .. } => "send the columns that the answer to `open` asks for",
             Error::BadFragment { .. } => "send plain record batches, without dictionaries",
             Error::TooLarge { .. } => "send smaller batches",

@@ -13,7 +13,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_core::{SessionId, TableId, limits};
 use caudal_protocol::calls::{
-    EndRequest, OpenRequest, PutAck, PutBatch, ResultAck, SessionRequest, StreamCommand,
+    CODE_HEADER, EndRequest, OpenRequest, PutAck, PutBatch, ResultAck, SessionRequest,
+    StreamCommand,
 };
 use caudal_protocol::ipc::{self, IpcMessage};
 use futures::stream::{self, BoxStream};
@@ -24,6 +25,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::attach::Attachment;
 use crate::connections::Caller;
+use crate::quota::Share;
 use crate::results::ResultStream;
 use crate::tokens::{Owner, authenticate};
 use crate::{Error, Gateway, rows};
@@ -57,8 +59,12 @@ impl FlightService for Flight {
         &self,
         request: Request<Action>,
     ) -> Result<Response<Self::DoActionStream>, Status> {
-        let owner = owner_of(&request)?;
-        let body = self.act(&owner, request.into_inner()).await?;
+        let Call { owner, share: _share } = call_of(&request)?;
+        let action = request.into_inner();
+        let tenant = self.gateway.settings.tenant(&owner);
+        let count = |tenant| self.gateway.quotas.actions.take_many(tenant, action.body.len());
+        let _bytes = tenant.map(count).transpose()?;
+        let body = self.act(&owner, action).await?;
         Ok(Response::new(stream::iter([Ok(arrow_flight::Result { body })]).boxed()))
     }
 
@@ -66,13 +72,14 @@ impl FlightService for Flight {
         &self,
         request: Request<Streaming<FlightData>>,
     ) -> Result<Response<Self::DoPutStream>, Status> {
-        let owner = owner_of(&request)?;
+        let Call { owner, share } = call_of(&request)?;
         let mut incoming = request.into_inner();
         let first = first_message(&mut incoming).await?;
         match command_of(&first)? {
             StreamCommand::Table { session, table } => {
                 let schema = schema_of(&first)?;
-                Ok(Response::new(self.take_table(owner, session, table, schema, incoming).await?))
+                let acks = self.take_table(owner, session, table, schema, incoming).await?;
+                Ok(Response::new(holding(acks, share)))
             }
             _ => Err(bad("the command", "only a table is put").into()),
         }
@@ -82,12 +89,12 @@ impl FlightService for Flight {
         &self,
         request: Request<Streaming<FlightData>>,
     ) -> Result<Response<Self::DoExchangeStream>, Status> {
-        let owner = owner_of(&request)?;
+        let Call { owner, share } = call_of(&request)?;
         let mut incoming = request.into_inner();
         let first = first_message(&mut incoming).await?;
         let answers = match command_of(&first)? {
-            StreamCommand::Attach { session } => {
-                statuses(self.gateway.attach(&owner, &session).await?, incoming)
+            StreamCommand::Attach { session, resends } => {
+                statuses(self.gateway.attach(&owner, &session, resends).await?, incoming)
             }
             StreamCommand::Result { session, query } => {
                 results(self.gateway.result(&owner, &session, query).await?, incoming)
@@ -96,7 +103,7 @@ impl FlightService for Flight {
                 return Err(bad("the command", "a table is put, not exchanged").into());
             }
         };
-        Ok(Response::new(answers))
+        Ok(Response::new(holding(answers, share)))
     }
 
     async fn list_actions(
@@ -154,15 +161,36 @@ pub fn let_in(gateway: &Gateway, mut request: Request<()>) -> Result<Request<()>
     let header = request.metadata().get("authorization").map(|value| value.to_str());
     let header = header.transpose().map_err(|_| Error::Unauthenticated)?;
     let owner = authenticate(header, gateway.settings.tokens.as_deref())?;
+    let tenant = gateway.settings.tenant(&owner);
     if let Some(caller) = Caller::of(request.extensions()) {
-        caller.let_in();
+        caller
+            .let_in(|| tenant.map(|tenant| gateway.quotas.connections.take(tenant)).transpose())?;
     }
-    request.extensions_mut().insert(owner);
+    // Where nobody is told apart, one who takes all of a quota would take it from everybody.
+    let share = tenant.map(|tenant| gateway.quotas.streams.take(tenant)).transpose()?;
+    let share = share.map(Arc::new);
+    request.extensions_mut().insert(Call { owner, share });
     Ok(request)
 }
 
-fn owner_of<T>(request: &Request<T>) -> Result<Owner, Error> {
+/// Whose call it is, and its place among all of theirs, for as long as it lasts.
+#[derive(Clone)]
+pub struct Call {
+    pub owner: Owner,
+    share: Option<Arc<Share>>,
+}
+
+fn call_of<T>(request: &Request<T>) -> Result<Call, Error> {
     request.extensions().get().cloned().ok_or(Error::Unauthenticated)
+}
+
+/// Answers that take a share for as long as they come.
+fn holding<T: 'static>(answers: Answers<T>, share: Option<Arc<Share>>) -> Answers<T> {
+    answers
+        .inspect(move |_| {
+            let _held = &share;
+        })
+        .boxed()
 }
 
 impl Flight {
@@ -204,10 +232,22 @@ impl Flight {
         incoming: Streaming<FlightData>,
     ) -> Result<Answers<PutResult>, Error> {
         let table = Arc::new(self.gateway.put(&owner, &session, table, &schema).await?);
-        let puts = until_leaving(Arc::clone(&self.gateway), incoming).map(move |message| {
+        let memory = Arc::clone(&table);
+        // One after the other: nothing is read before there is memory for what was read last.
+        let in_hand = until_leaving(Arc::clone(&self.gateway), incoming).then(move |message| {
+            let memory = Arc::clone(&memory);
+            async move {
+                let message = message?;
+                let FlightData { data_header, data_body, app_metadata, .. } = &message;
+                let bytes = data_header.len() + data_body.len() + app_metadata.len();
+                let permit = memory.wait_for_memory(bytes).await;
+                Ok::<_, Error>((message, permit))
+            }
+        });
+        let puts = in_hand.map(move |in_hand| {
             let table = Arc::clone(&table);
             async move {
-                let FlightData { app_metadata, data_header, data_body, .. } = message?;
+                let (FlightData { app_metadata, data_header, data_body, .. }, _permit) = in_hand?;
                 let put: PutBatch = parsed("the metadata of a batch", bounded(&app_metadata)?)?;
                 table.put(put, IpcMessage { metadata: data_header, body: data_body }).await
             }
@@ -319,8 +359,12 @@ fn bad(what: &'static str, reason: impl Into<String>) -> Error {
 }
 
 /// The error of a client's stream that is broken itself.
-fn broken(status: Status) -> Error {
+pub(crate) fn broken(status: Status) -> Error {
     match status.code() {
+        _ if status.metadata().contains_key(CODE_HEADER) => Error::OverQuota {
+            what: "bytes on their way",
+            max: limits::GATEWAY_OWNER_INCOMING_BYTES_MAX,
+        },
         Code::OutOfRange => Error::TooLarge { bytes_max: limits::WIRE_BYTES_MAX },
         _ => bad("the stream", status.message()),
     }

@@ -6,17 +6,18 @@
 use std::sync::Arc;
 
 use caudal_broker::Broker;
-use caudal_core::{Coded, Failure, QueryId, SessionId, TableId};
+use caudal_core::{Coded, QueryId, SessionId, TableId};
 use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::outline::Outline;
 use caudal_runtime::Level;
-use caudal_runtime::time::wall_ms;
-use caudal_store::{SessionRecords, Store, sessions};
+use caudal_runtime::time::timeout;
+use caudal_store::{SessionRecords, Store, StoreError, sessions};
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
 use crate::planning::Planning;
+use crate::quota::Quotas;
 use crate::settings::Settings;
 use crate::tokens::Owner;
 use crate::{Error, Session};
@@ -26,6 +27,7 @@ pub struct Gateway {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sessions: OpenSessions,
+    pub(crate) quotas: Quotas,
     planning: Planning,
     leaving: Level,
 }
@@ -34,7 +36,8 @@ impl Gateway {
     pub fn new(settings: Settings, broker: Arc<dyn Broker>, store: Arc<dyn Store>) -> Self {
         let (sessions, leaving) = (OpenSessions::default(), Level::default());
         let planning = Planning::new(&settings, leaving.clone());
-        Self { settings, broker, store, sessions, planning, leaving }
+        let quotas = Quotas::default();
+        Self { settings, broker, store, sessions, quotas, planning, leaving }
     }
 
     /// Ends every stream, so that clients go on at another gateway.
@@ -65,10 +68,7 @@ impl Gateway {
     ) -> Result<(), Error> {
         let open = self.find(owner, session).await?;
         open.check_table(table)?;
-        match open.session.end_table(table, count).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(&open, error).await),
-        }
+        self.with_queue(&open, || open.session.end_table(table, count)).await
     }
 
     /// The sessions of this owner.
@@ -109,14 +109,14 @@ impl Gateway {
     ) -> Result<Arc<OpenSession>, Error> {
         let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        if let Some(tombstone) = records.tombstone().await? {
+        if let Some(tombstone) = self.in_time(session, records.tombstone()).await? {
             self.sessions.forget(session);
             return Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() });
         }
         let open = match self.sessions.get(session) {
             Some(open) => open,
             None => {
-                let manifest = records.manifest().await?.ok_or_else(none)?;
+                let manifest = self.in_time(session, records.manifest()).await?.ok_or_else(none)?;
                 if !owner.is(&manifest.owner) {
                     return Err(none());
                 }
@@ -124,6 +124,24 @@ impl Gateway {
             }
         };
         if owner.is(&open.manifest.owner) { Ok(open) } else { Err(none()) }
+    }
+
+    /// What the store comes to, unless it hangs: then it cannot be reached from here, and a client who waits has to
+    /// be where it can be long before the janitors take it for gone.
+    pub(crate) async fn in_time<T, E: Into<Error>>(
+        &self,
+        session: &SessionId,
+        asking: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Error> {
+        let most = self.settings.grace / 4;
+        match timeout(most, asking).await {
+            Ok(answer) => answer.map_err(Into::into),
+            Err(_) => {
+                let reason = format!("no answer within {} s", most.as_secs_f32());
+                let (action, name) = ("look after", session.to_string());
+                Err(StoreError::Failed { action, name, reason }.into())
+            }
+        }
     }
 
     /// Plans a session that is open, unless that has been done.
@@ -164,25 +182,15 @@ impl Gateway {
         }
     }
 
-    pub(crate) async fn explain(&self, open: &OpenSession, error: caudal_broker::Error) -> Error {
-        match error {
-            caudal_broker::Error::NoQueue { queue } => self.queue_is_gone(open, queue).await,
-            error => error.into(),
-        }
-    }
-
     /// A missing queue is how one learns that a session has ended; its tombstone says why. If it has
-    /// none, the broker has lost the queue, and the session ends with that.
+    /// none, the broker has lost the queue: when its client attaches again, here or elsewhere, that is seen to.
     pub(crate) async fn queue_is_gone(&self, open: &OpenSession, queue: String) -> Error {
         let ended = async {
             let session = &open.manifest.session;
-            let (records, lost) = (self.records_of(session), Error::LostQueue { queue });
+            let records = self.records_of(session);
             match (records.tombstone().await?, records.manifest().await?) {
                 (Some(tombstone), _) => Ok(over(tombstone)),
-                (None, Some(manifest)) => {
-                    let tombstone = Tombstone::of(&manifest, Some(Failure::of(&lost)), wall_ms());
-                    self.end_session(tombstone).await.map(over)
-                }
+                (None, Some(_)) => Ok(Error::QueueMissing { queue }),
                 // Its tombstone is gone, too: nobody remembers more than that it was.
                 (None, None) => Ok(Error::Over { session: session.clone(), failure: None }),
             }
@@ -237,5 +245,29 @@ impl OpenSession {
             None => format!("there are {}, and this is number {}", queries.len(), query.0),
         };
         Err(Error::BadRequest { what: "the query", reason })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use caudal_broker::MemoryBroker;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_hangs_is_one_that_another_gateway_may_reach() {
+        let mut settings = Settings::new("one", "127.0.0.1:0".parse().unwrap());
+        settings.grace = Duration::from_millis(40);
+        let store = caudal_store::open("memory:").unwrap();
+        let gateway = Gateway::new(settings, Arc::new(Arc::new(MemoryBroker::default())), store);
+        let session = SessionId("s".to_string());
+        let hangs = std::future::pending::<Result<(), StoreError>>();
+        let error = gateway.in_time(&session, hangs).await.unwrap_err();
+        assert!(matches!(error, Error::Store(_)) && error.is_retryable(), "{error}");
+        assert_eq!(tonic::Status::from(error).code(), tonic::Code::Unavailable);
+        let answers = std::future::ready(Ok::<_, StoreError>(7));
+        assert_eq!(gateway.in_time(&session, answers).await.unwrap(), 7);
     }
 }

@@ -40,7 +40,7 @@ fn grpc_code(error: &Error) -> Code {
     match error {
         Error::Unauthenticated => Code::Unauthenticated,
         Error::NoSession { .. } => Code::PermissionDenied,
-        Error::TooManySessions { .. } => Code::ResourceExhausted,
+        Error::TooManySessions { .. } | Error::ShareTaken { .. } => Code::ResourceExhausted,
         Error::BadRequest { .. }
         | Error::WrongSchema { .. }
         | Error::BadFragment { .. }
@@ -48,6 +48,8 @@ fn grpc_code(error: &Error) -> Code {
         Error::Over { .. } => Code::FailedPrecondition,
         Error::Planning(error) if !error.is_retryable() => Code::InvalidArgument,
         Error::LeaseLost { .. } => Code::Aborted,
+        // The broker does not let this gateway in; it may let in another.
+        Error::Broker(caudal_broker::Error::Refused { .. }) => Code::Unavailable,
         other if other.is_retryable() => Code::Unavailable,
         _ => Code::Internal,
     }
@@ -95,6 +97,15 @@ mod tests {
         assert_eq!(header(&status, CODE_HEADER).unwrap(), codes::DATA.to_string());
         assert_eq!(status.message(), "division by zero");
         assert!(header(&status, RETRY_MS_HEADER).is_none());
+    }
+
+    #[test]
+    fn what_is_this_gateways_own_trouble_sends_clients_to_another() {
+        let refused = caudal_broker::Error::Refused { reason: "no permission".into() };
+        assert_eq!(Status::from(Error::Broker(refused)).code(), Code::Unavailable);
+        let reason = "no answer".to_string();
+        let failed = caudal_store::StoreError::Failed { action: "read", name: "s".into(), reason };
+        assert_eq!(Status::from(Error::Store(failed)).code(), Code::Unavailable);
     }
 
     #[test]

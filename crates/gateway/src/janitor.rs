@@ -108,7 +108,7 @@ impl Janitor {
             taken.into_iter().filter(|slot| !sessions.contains(&slot.session)).collect();
         self.empty_slots.retain(|name| empty.iter().any(|slot| slot.name == *name));
         for slot in empty {
-            let Slot { name, session } = &slot;
+            let Slot { name, session, .. } = &slot;
             let empty_for = self.empty_slots.observe(name.clone(), session.clone(), now);
             // One that is being opened has its slot before anything else, and no tombstone.
             let is_over = self.gateway.records_of(session).tombstone().await?.is_some();

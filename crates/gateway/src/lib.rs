@@ -5,6 +5,7 @@
 //!   Everything it knows is in the store and the broker, so it may be killed at any moment. One file
 //!   an operation: [`open`], [`attach`], [`put`], [`results`], [`close`].
 //! - [`planning`] is done by processes of its own: what a tenant writes cannot end a gateway.
+//! - [`lost_queues`] makes queues again that the broker has lost.
 //! - [`janitor`] removes what nobody needs any more.
 //! - [`serve`] opens it all to the network, by Arrow Flight: [`flight`] is translation and nothing
 //!   else.
@@ -20,18 +21,22 @@ mod error;
 pub mod flight;
 mod gateway;
 mod grpc_status;
+mod incoming;
 pub mod janitor;
 mod long_works;
+mod lost_queues;
 pub mod open;
 mod open_sessions;
 mod places;
 pub mod planning;
 pub mod put;
+mod quota;
 pub mod results;
 mod rows;
 mod server;
 mod session;
 mod settings;
+pub mod shutdown;
 pub mod tokens;
 mod watch;
 

@@ -15,7 +15,8 @@ use caudal_protocol::manifest::Manifest;
 use caudal_protocol::schema;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
-use caudal_store::{Created, SessionRecords, slots};
+use caudal_store::slots::{self, Take};
+use caudal_store::{Created, SessionRecords};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, over};
@@ -33,10 +34,10 @@ impl Gateway {
         check(&request)?;
         let session = session_of(&request.nonce, owner);
         let records = self.records_of(&session);
-        if let Some(tombstone) = records.tombstone().await? {
+        if let Some(tombstone) = self.in_time(&session, records.tombstone()).await? {
             return Err(over(tombstone));
         }
-        let open = match records.manifest().await? {
+        let open = match self.in_time(&session, records.manifest()).await? {
             Some(manifest) => self.found(manifest, &request).await?,
             None => match self.write_down(owner, &records, &request).await {
                 Err(Error::Planning(planning::Error::Refused(refusals))) => {
@@ -45,21 +46,35 @@ impl Gateway {
                 written => written?,
             },
         };
-        self.make_queues(&open).await?;
-        self.broker.announce(SessionEvent::Opened(session)).await?;
+        // Whose client has attached once has had its queues: one that is missing now is missed, with what was in it, by whoever has
+        // the client, unless somebody who comes late to this makes it again.
+        if self.in_time(&session, records.latest_lease()).await?.is_none() {
+            self.make_queues(&open).await?;
+        }
         hit("open.announced");
-        self.check_still_open(&records).await?;
+        self.in_time(&session, self.check_still_open(&records)).await?;
         Ok(reply(&open))
     }
 
-    /// A broker that cannot be reached is waited for for minutes. A client does not wait that long, nor do
-    /// the janitors, for whom nobody is attached yet.
+    /// Queues, and the event that they are there. A broker that cannot be reached is waited for for minutes. A client
+    /// does not wait that long, nor do the janitors, for whom nobody is attached yet.
     async fn make_queues(&self, open: &OpenSession) -> Result<(), Error> {
         let most = Duration::from_millis(limits::OPEN_QUEUES_MS_MAX);
-        let made = timeout(most, open.session.make_queues(limits::CLUSTER_MAP_THREADS)).await;
+        let making = async {
+            open.session.make_queues(limits::CLUSTER_MAP_THREADS).await?;
+            self.broker.announce(SessionEvent::Opened(open.manifest.session.clone())).await
+        };
+        let made = timeout(most, making).await;
         let seconds = most.as_secs();
         let late = |_| caudal_broker::Error::Lost { reason: format!("no queues in {seconds} s") };
-        Ok(made.map_err(late)??)
+        // Made, and gone again: the broker has forgotten it, or the session has ended. To open again finds out.
+        let forgotten = |error| match error {
+            caudal_broker::Error::NoQueue { queue } => {
+                caudal_broker::Error::Lost { reason: format!("queue {queue} is gone again") }
+            }
+            error => error,
+        };
+        Ok(made.map_err(late)?.map_err(forgotten)?)
     }
 
     /// The session is there: this request was made before.
@@ -94,17 +109,20 @@ impl Gateway {
         // Before anything is taken: most refusals come from here.
         let outline = self.plan(&manifest).await?;
         manifest.fingerprint.clone_from(&outline.fingerprint);
-        let sessions_max = self.settings.sessions_max;
-        if !slots::take(self.store.as_ref(), records.session(), sessions_max).await? {
-            return Err(Error::TooManySessions { sessions_max });
+        let (sessions_max, tenant) = (self.settings.sessions_max, self.settings.tenant(owner));
+        let slot = slots::take(self.store.as_ref(), records.session(), tenant, sessions_max);
+        match self.in_time(records.session(), slot).await? {
+            Take::Taken => {}
+            Take::NoneFree => return Err(Error::TooManySessions { sessions_max }),
+            Take::ShareTaken(sessions) => return Err(Error::ShareTaken { sessions }),
         }
         hit("open.slot");
-        let created = records.create_manifest(&manifest).await?;
+        let created = self.in_time(records.session(), records.create_manifest(&manifest)).await?;
         hit("open.manifest");
         match created {
             Created::New => Ok(self.remember_planned(manifest, outline)),
             // The same request, said twice at the same time. Its manifest may have another start.
-            Created::Exists => match records.manifest().await? {
+            Created::Exists => match self.in_time(records.session(), records.manifest()).await? {
                 Some(first) => self.found(first, request).await,
                 None => Err(Error::NoSession { session: records.session().clone() }),
             },
@@ -112,7 +130,7 @@ impl Gateway {
     }
 
     /// A gateway that slept in the middle of an open may have brought back what has ended meanwhile.
-    async fn check_still_open(&self, records: &SessionRecords) -> Result<(), Error> {
+    pub(crate) async fn check_still_open(&self, records: &SessionRecords) -> Result<(), Error> {
         let Some(tombstone) = records.tombstone().await? else { return Ok(()) };
         self.clean_up(&tombstone).await?;
         Err(over(tombstone))

@@ -15,17 +15,19 @@ pub struct OpenSession {
     pub manifest: Manifest,
     pub session: Session,
     /// Packed bytes of batches that may be in hand: what one client floods is not another's memory.
-    pub put_memory: Semaphore,
+    pub put_memory: Arc<Semaphore>,
     pub long_works: LongWorks,
+    /// Raised by whoever misses a queue of the session.
+    pub queues_missed: Level,
     /// The highest epoch of the session's leases that this gateway knows of.
     epoch: Level,
 }
 
 impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
-        let put_memory = Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize);
-        let long_works = LongWorks::default();
-        Self { manifest, session, put_memory, long_works, epoch: Level::default() }
+        let put_memory = Arc::new(Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize));
+        let (long_works, queues_missed, epoch) = Default::default();
+        Self { manifest, session, put_memory, long_works, queues_missed, epoch }
     }
 
     /// The client has attached with this epoch, here or elsewhere.

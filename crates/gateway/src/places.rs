@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use caudal_core::limits;
 use futures::task::AtomicWaker;
+
+use crate::quota::Share;
 
 /// Numbers of places.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,8 @@ struct Taken {
 pub struct Guest {
     address: IpAddr,
     is_let_in: AtomicBool,
+    /// What it takes of its owner's connections.
+    share: OnceLock<Share>,
     is_sent_away: AtomicBool,
     /// Of the task that serves it.
     waker: AtomicWaker,
@@ -78,6 +82,7 @@ impl Places {
         let guest = Arc::new(Guest {
             address,
             is_let_in: AtomicBool::new(false),
+            share: OnceLock::new(),
             is_sent_away: AtomicBool::new(false),
             waker: AtomicWaker::new(),
         });
@@ -120,7 +125,11 @@ impl Taken {
 
 impl Guest {
     /// It has shown a token that is accepted, and may stay.
-    pub fn let_in(&self) {
+    pub fn let_in(&self, share: Option<Share>) {
+        if let Some(share) = share {
+            // Two calls at the same time: one share is enough.
+            let _ = self.share.set(share);
+        }
         self.is_let_in.store(true, Ordering::Release);
     }
 
@@ -170,7 +179,7 @@ mod tests {
         let known: Vec<_> = (0..4)
             .map(|_| {
                 let place = places.take(HERE).unwrap();
-                place.guest.let_in();
+                place.guest.let_in(None);
                 place
             })
             .collect();
@@ -186,7 +195,7 @@ mod tests {
         let places = places();
         let address = |last| IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, last));
         let known = places.take(address(1)).unwrap();
-        known.guest.let_in();
+        known.guest.let_in(None);
         let others: Vec<_> = (2..7).map(|last| places.take(address(last)).unwrap()).collect();
         let _next = places.take(address(7)).unwrap();
         assert!(!is_gone(&known), "older, and let in");
@@ -199,7 +208,7 @@ mod tests {
         let places = places();
         let address = |last| IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, last));
         let known: Vec<_> = (0..6).map(|last| places.take(address(last)).unwrap()).collect();
-        known.iter().for_each(|place| place.guest.let_in());
+        known.iter().for_each(|place| place.guest.let_in(None));
         assert!(places.take(HERE).is_none());
         assert!(!known.iter().any(is_gone));
     }

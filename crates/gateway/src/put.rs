@@ -12,9 +12,10 @@ use caudal_protocol::encoding::Encodings;
 use caudal_protocol::ipc::{self, IpcMessage};
 use caudal_protocol::{schema, wire};
 use caudal_runtime::failpoint::hit;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::open_sessions::OpenSession;
+use crate::quota::Share;
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
 
@@ -23,6 +24,7 @@ pub struct TableStream {
     gateway: Arc<Gateway>,
     open: Arc<OpenSession>,
     table: TableId,
+    _share: Share,
 }
 
 impl Gateway {
@@ -40,11 +42,19 @@ impl Gateway {
         if let Some(difference) = schema::difference(&needs.schema, given) {
             return Err(Error::WrongSchema { table: needs.name.clone(), difference });
         }
-        Ok(TableStream { gateway: Arc::clone(self), open, table })
+        let share = self.quotas.puts.take(&session.0)?;
+        Ok(TableStream { gateway: Arc::clone(self), open, table, _share: share })
     }
 }
 
 impl TableStream {
+    /// Waits for memory for a batch, and only then may the next one be read. It is held until the batch is safe.
+    pub async fn wait_for_memory(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(limits::PUT_MEMORY_BYTES_MAX);
+        // Nobody closes the semaphore: there is always a permit in the end.
+        Arc::clone(&self.open.put_memory).acquire_many_owned(bytes).await.ok()
+    }
+
     /// Takes one batch; returns when it is safe.
     pub async fn put(
         &self,
@@ -55,7 +65,6 @@ impl TableStream {
             self.schema(&encodings).map_err(|error| self.bad(number, error.to_string()))?;
         let pieces = ipc::stream_of([schema, rows]);
         let rows_bytes: usize = pieces.iter().map(Bytes::len).sum();
-        let _in_hand = wait_for(&self.open.put_memory, rows_bytes).await;
         let message = wire::encode_table(self.table, number, &encodings, &pieces);
         let message = message.map_err(|error| self.bad(number, error.to_string()))?;
         drop(pieces);
@@ -65,13 +74,10 @@ impl TableStream {
         let checked = check(&message.slice(message.len() - rows_bytes..), &encodings);
         checked.map_err(|reason| self.bad(number, reason))?;
         hit("put.before_publish");
-        match self.open.session.put_encoded(message).await {
-            Ok(()) => {
-                hit("put.confirmed");
-                Ok(())
-            }
-            Err(error) => Err(self.gateway.explain(&self.open, error).await),
-        }
+        let put = || self.open.session.put_encoded(message.clone());
+        self.gateway.with_queue(&self.open, put).await?;
+        hit("put.confirmed");
+        Ok(())
     }
 
     /// The first message of an IPC stream. It is the plan's own schema: what the client says beside names and types
@@ -99,13 +105,6 @@ fn check(rows: &Bytes, encodings: &Encodings) -> Result<(), String> {
     }
     most("bytes of memory", shape.decoded_bytes(encodings), limits::BATCH_MEMORY_BYTES_MAX)?;
     most("rows", shape.rows, limits::FRAGMENT_ROWS_MAX)
-}
-
-/// Waits for so much of the memory there is.
-async fn wait_for(memory: &Semaphore, bytes: usize) -> Option<SemaphorePermit<'_>> {
-    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(limits::PUT_MEMORY_BYTES_MAX);
-    // Nobody closes the semaphore: there is always a permit in the end.
-    memory.acquire_many(bytes).await.ok()
 }
 
 #[cfg(test)]

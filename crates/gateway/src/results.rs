@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use caudal_broker::{Body, Consumer, DeliveryTag, RawDelivery};
-use caudal_core::{QueryId, SessionId, limits};
+use caudal_core::{Failure, QueryId, SessionId, limits};
 use caudal_protocol::calls::{ResultItem, ResultWhat};
 use caudal_protocol::wire;
 use caudal_runtime::failpoint::hit;
 use tracing::info;
 
 use crate::open_sessions::OpenSession;
+use crate::quota::Share;
 use crate::rows::{self, Rows};
 use crate::tokens::Owner;
 use crate::{Error, Gateway};
@@ -25,11 +26,14 @@ pub struct ResultStream {
     schema: SchemaRef,
     /// None: lost, and to be had again.
     consumer: Option<Box<dyn Consumer>>,
+    /// Why the query fails, to be told before anything else.
+    failure: Option<Failure>,
     /// Messages that the client has not acknowledged, by their place in this stream.
     sent: VecDeque<(u64, DeliveryTag)>,
     next_tag: u64,
     /// Of the client's attach: a later one has readers of its own. Zero before the first.
     epoch: u64,
+    _share: Option<Share>,
 }
 
 impl Gateway {
@@ -43,12 +47,23 @@ impl Gateway {
         let open = self.find(owner, session).await?;
         let schema = Arc::clone(&open.answer(query)?.schema);
         let epoch = open.epoch();
-        let consumer = match open.session.result(query).await {
-            Ok(consumer) => Some(consumer),
-            Err(error) => return Err(self.explain(&open, error).await),
-        };
+        let tenant = self.settings.tenant(owner);
+        let share = tenant.map(|tenant| self.quotas.results.take(tenant)).transpose()?;
+        let consumer = Some(self.with_queue(&open, || open.session.result(query)).await?);
+        let failure = self.in_time(session, self.records_of(session).failure(query)).await?;
         let (gateway, sent) = (Arc::clone(self), VecDeque::new());
-        Ok(ResultStream { gateway, open, query, schema, consumer, sent, next_tag: 0, epoch })
+        Ok(ResultStream {
+            gateway,
+            open,
+            query,
+            schema,
+            consumer,
+            failure,
+            sent,
+            next_tag: 0,
+            epoch,
+            _share: share,
+        })
     }
 }
 
@@ -83,7 +98,7 @@ impl ResultStream {
         {
             match consumer.ack(delivery).await {
                 Ok(()) => drop(self.sent.pop_front()),
-                Err(error) => self.lose(error).await?,
+                Err(error) => self.lose(error)?,
             }
         }
         Ok(())
@@ -91,6 +106,10 @@ impl ResultStream {
 
     async fn next_message(&mut self) -> Result<(ResultItem, Rows), Error> {
         loop {
+            if let Some(failure) = self.failure.take() {
+                let what = ResultWhat::Failed { failure };
+                return Ok((ResultItem { tag: self.next_place(), what }, vec![]));
+            }
             let Some(consumer) = &mut self.consumer else {
                 self.subscribe_again().await?;
                 continue;
@@ -100,22 +119,27 @@ impl ResultStream {
                     Ok(Some((what, rows))) => return Ok((self.number(tag, what), rows)),
                     // What is not for a client is as good as unread.
                     Ok(None) => {}
-                    Err(garbage) => self.lose(garbage).await?,
+                    Err(garbage) => self.lose(garbage)?,
                 },
+                // Over, or lost: to subscribe again is to find out.
                 Ok(None) => {
-                    let queue = self.open.session.queues.result(self.query);
-                    return Err(self.gateway.queue_is_gone(&self.open, queue).await);
+                    self.sent.clear();
+                    self.consumer = None;
                 }
-                Err(error) => self.lose(error).await?,
+                Err(error) => self.lose(error)?,
             }
         }
     }
 
     fn number(&mut self, delivery: DeliveryTag, what: ResultWhat) -> ResultItem {
-        let tag = self.next_tag;
-        self.next_tag += 1;
+        let tag = self.next_place();
         self.sent.push_back((tag, delivery));
         ResultItem { tag, what }
+    }
+
+    fn next_place(&mut self) -> u64 {
+        self.next_tag += 1;
+        self.next_tag - 1
     }
 
     /// Content of a message for the client, and its rows.
@@ -136,10 +160,10 @@ impl ResultStream {
     }
 
     /// Subscribes anew: what was not acknowledged comes again; the client knows it by its identity.
-    async fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
+    fn lose(&mut self, lost: caudal_broker::Error) -> Result<(), Error> {
         use caudal_broker::Error::{Lost, Stale};
         if !matches!(lost, Lost { .. } | Stale { .. }) {
-            return Err(self.gateway.explain(&self.open, lost).await);
+            return Err(lost.into());
         }
         info!(session = %self.open.manifest.session, query = %self.query, %lost, "result subscription lost");
         self.sent.clear();
@@ -149,9 +173,17 @@ impl ResultStream {
 
     async fn subscribe_again(&mut self) -> Result<(), Error> {
         caudal_runtime::time::sleep(Duration::from_millis(limits::RESUBSCRIBE_MS)).await;
-        match self.open.session.result(self.query).await {
-            Ok(consumer) => self.consumer = Some(consumer),
-            Err(error) => self.lose(error).await?,
+        let (open, query) = (Arc::clone(&self.open), self.query);
+        match self.gateway.with_queue(&open, || open.session.result(query)).await {
+            Ok(consumer) => {
+                // The queue that is gone may have held it, and what is published again does not say it.
+                let session = &open.manifest.session;
+                let records = self.gateway.records_of(session);
+                self.failure = self.gateway.in_time(session, records.failure(query)).await?;
+                self.consumer = Some(consumer);
+            }
+            Err(Error::Broker(error)) => self.lose(error)?,
+            Err(error) => return Err(error),
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use tracing::{info, warn};
 
 use crate::connections::accept;
 use crate::flight::{Flight, let_in};
+use crate::incoming::Counting;
 use crate::janitor::Janitor;
 use crate::long_works;
 use crate::places::Bounds;
@@ -68,11 +69,15 @@ pub async fn serve(
 /// The Flight service of a gateway.
 pub fn service(
     gateway: &Arc<Gateway>,
-) -> InterceptedService<FlightServiceServer<Flight>, impl Interceptor + Clone + Send + 'static> {
+) -> InterceptedService<
+    Counting<FlightServiceServer<Flight>>,
+    impl Interceptor + Clone + Send + 'static,
+> {
     let flight = FlightServiceServer::new(Flight { gateway: Arc::clone(gateway) })
         .max_decoding_message_size(limits::WIRE_BYTES_MAX);
+    let counting = Counting { service: flight, gateway: Arc::clone(gateway) };
     let gateway = Arc::clone(gateway);
-    InterceptedService::new(flight, move |request| let_in(&gateway, request))
+    InterceptedService::new(counting, move |request| let_in(&gateway, request))
 }
 
 async fn server(tls: Option<&TlsFiles>) -> Result<Server, Error> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_broker::{Broker, Consumer, Error, QueueKind, with_backpressure};
-use caudal_core::{QueryId, SessionId, Source, TableId, limits};
+use caudal_core::{QueryId, SessionId, ShardId, Source, TableId, limits};
 use caudal_protocol::outline::Outline;
 use caudal_protocol::{Message, Queues, TableFragment};
 use caudal_runtime::failpoint::{self, knob};
@@ -43,9 +43,7 @@ impl Session {
     /// Doing it again is harmless: a queue that is there stays, and a second baton is a repetition of
     /// the first.
     pub async fn make_queues(&self, threads: usize) -> Result<(), Error> {
-        let queues = self.all_queues(threads);
-        let declared = queues.iter().map(|(queue, kind)| self.broker.declare(queue, *kind));
-        try_join_all(declared).await?;
+        self.declare(&self.all_queues(threads)).await?;
         failpoint::hit("open.queues");
         let batons = self
             .outline
@@ -54,6 +52,44 @@ impl Session {
         try_join_all(batons).await?;
         failpoint::hit("open.batons");
         Ok(())
+    }
+
+    /// Makes queues again that were lost, and no others: one that nobody has missed yet would be there again, and what was in
+    /// it would not.
+    pub async fn make_lost_queues(&self, lost: &[String], threads: usize) -> Result<(), Error> {
+        let mut queues = self.all_queues(threads);
+        queues.retain(|(queue, _)| lost.contains(queue));
+        self.declare(&queues).await
+    }
+
+    /// Has the owner of a shard publish again what the shard has put out, whoever that is: its baton may be lost, too.
+    pub async fn ask_to_republish(&self, shard: ShardId) -> Result<(), Error> {
+        let queue = self.queues.shard(shard);
+        self.broker.send(&queue, Message::Baton).await?;
+        self.broker.send(&queue, Message::Republish).await
+    }
+
+    async fn declare(&self, queues: &[(String, QueueKind)]) -> Result<(), Error> {
+        let declared = queues.iter().map(|(queue, kind)| self.broker.declare(queue, *kind));
+        try_join_all(declared).await.map(drop)
+    }
+
+    /// The queues that are not there, and the shards whose queues nobody consumes from.
+    pub async fn look_at_queues(&self) -> Result<QueuesSeen, Error> {
+        let all = self.queues.all(self.outline.shards, self.outline.queries.len());
+        let looks = all.iter().map(async |queue| match self.broker.has_consumer(queue).await {
+            Err(Error::NoQueue { .. }) => Ok(None),
+            looked => looked.map(Some),
+        });
+        let looked: Vec<Option<bool>> = try_join_all(looks).await?;
+        let missing = all.iter().zip(&looked).filter(|(_, looked)| looked.is_none());
+        // The first is that of the fragments.
+        let shards = self.outline.shard_ids().zip(&looked[1..]);
+        let deserted = shards.filter(|(_, looked)| **looked == Some(false)).map(|(id, _)| id);
+        Ok(QueuesSeen {
+            missing: missing.map(|(queue, _)| queue.clone()).collect(),
+            deserted: deserted.collect(),
+        })
     }
 
     /// Takes a fragment of a table; returns when it is safe.
@@ -114,15 +150,27 @@ impl Session {
     fn all_queues(&self, threads: usize) -> Vec<(String, QueueKind)> {
         let fragments = limits::MAP_QUEUE_FRAGMENTS_PER_THREAD * threads;
         let fragments = knob("map_queue_fragments_max", fragments);
-        let messages_max = knob("shard_queue_messages_max", limits::SHARD_QUEUE_MESSAGES_MAX);
+        let share = limits::SESSION_QUEUE_MESSAGES_MAX / self.outline.shards.max(1);
+        let (least, most) = (limits::SHARD_QUEUE_MESSAGES_MIN, limits::SHARD_QUEUE_MESSAGES_MAX);
+        let messages_max = knob("shard_queue_messages_max", share.clamp(least, most));
         let shard = QueueKind::Shard { messages_max };
-        let result = QueueKind::Result { bytes_max: limits::RESULT_QUOTA_BYTES };
+        let quota = knob("result_quota_bytes", limits::RESULT_QUOTA_BYTES);
+        let bytes_max = quota / self.outline.queries.len().max(1);
+        let bytes_max =
+            bytes_max.max(knob("result_queue_bytes_min", limits::RESULT_QUEUE_BYTES_MIN));
+        let result = QueueKind::Result { bytes_max };
         let mut queues = vec![(self.queues.map(), QueueKind::Work { messages_max: fragments })];
         queues.extend(self.outline.shard_ids().map(|id| (self.queues.shard(id), shard)));
         let queries = (0..self.outline.queries.len()).map(QueryId::from);
         queues.extend(queries.map(|query| (self.queues.result(query), result)));
         queues
     }
+}
+
+/// What a look at the queues of a session has found.
+pub struct QueuesSeen {
+    pub missing: Vec<String>,
+    pub deserted: Vec<ShardId>,
 }
 
 /// Counts a fragment that waits, for as long as it does, however the wait ends.

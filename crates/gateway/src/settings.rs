@@ -57,6 +57,12 @@ impl Settings {
         }
     }
 
+    /// Whose share a call counts for: its owner's, where several are accepted. Otherwise nobody has a share.
+    pub fn tenant<'a>(&self, owner: &'a Owner) -> Option<&'a str> {
+        let are_several = self.tokens.as_ref().is_some_and(|tokens| tokens.len() > 1);
+        are_several.then(|| owner.as_str())
+    }
+
     /// An error if anybody may call it, from other machines, and nobody has said that this is meant.
     pub fn check_strangers(&self) -> Result<(), Error> {
         if self.insecure || self.listen.ip().is_loopback() {

@@ -5,7 +5,7 @@
 //! secret               what its nodes sign with; for its owner's eyes only
 //! logs/<node>.log      what each node says
 //! run/<node>.json      the process it was last started as, and how often it was
-//! run/<node>.alive     locked by the node as long as it lives, with its process in it
+//! run/<node>.alive     locked by the node as long as it lives, with its process in it; touched while its main loop moves
 //! run/<node>.launch    locked by the launcher of the node
 //! run/stopped          nothing may be launched any more
 //! ```
@@ -133,6 +133,16 @@ impl Folder {
         processes
     }
 
+    /// Whether this process is the node and has said, not long ago, that its main loop moves. A clock that was set back or
+    /// forth makes it no: then the network decides alone.
+    pub fn is_well(&self, node: &str, process: Process) -> bool {
+        let path = self.run(node, "alive");
+        let touched = fs::metadata(&path).and_then(|metadata| metadata.modified());
+        let age = touched.ok().and_then(|touched| touched.elapsed().ok());
+        age.is_some_and(|age| age < Duration::from_millis(limits::ALIVE_MS_MAX))
+            && read(&path) == Some(process)
+    }
+
     /// Held by one launcher of a node at a time; None if another does not let go in time.
     pub fn launch_lock(&self, node: &str, timeout: Duration) -> io::Result<Option<File>> {
         lock(&self.run(node, "launch"), timeout)
@@ -200,6 +210,21 @@ mod tests {
         assert!(folder.node_lock("a", Duration::from_millis(30)).unwrap().is_none());
         drop(held);
         assert!(folder.node_lock("a", Duration::ZERO).unwrap().is_some());
+    }
+
+    #[test]
+    fn who_has_said_so_not_long_ago_is_well() {
+        let (_kept, folder) = prepared();
+        let this = Process::this().unwrap();
+        assert!(!folder.is_well("a", this), "nobody has said anything");
+        let held = folder.node_lock("a", Duration::ZERO).unwrap().unwrap();
+        assert!(folder.is_well("a", this));
+        assert!(!folder.is_well("a", Process { started: this.started + 1, ..this }));
+        let at = |ago: u64| std::time::SystemTime::now() - Duration::from_millis(ago);
+        held.set_modified(at(limits::ALIVE_MS_MAX + 10)).unwrap();
+        assert!(!folder.is_well("a", this));
+        held.set_modified(at(0) + Duration::from_secs(60)).unwrap();
+        assert!(!folder.is_well("a", this), "by a clock that was set back");
     }
 
     #[test]

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use caudal_core::limits;
-use caudal_core::limits::{DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS, WATCHDOG_MS};
+use caudal_core::limits::{
+    ALIVE_TOUCH_MS, DATAGRAM_BYTES_MAX, NODE_LOCK_MS, STUCK_END_MS, STUCK_MS, WATCHDOG_MS,
+};
 use tracing::{error, info, warn};
 
 use crate::folder::Folder;
@@ -28,8 +30,8 @@ struct Shared {
     heartbeats: AtomicU64,
     is_ready: AtomicBool,
     view: Mutex<View>,
-    /// That no second process is this node.
-    _lock: Option<File>,
+    /// That no second process is this node; touched as long as the main loop moves.
+    lock: Option<File>,
 }
 
 /// State that a node shows: a monitor its view of the cluster, a worker its computation.
@@ -70,11 +72,14 @@ impl HealthResponder {
             heartbeats: AtomicU64::new(0),
             is_ready: AtomicBool::new(false),
             view: Mutex::default(),
-            _lock: lock,
+            lock,
         });
         let responder = ResponderThread { shared: Arc::clone(&shared), secret, socket, process };
         let thread = std::thread::Builder::new().name("caudal-health".into());
         thread.spawn(move || responder.run()).map_err(listening)?;
+        let thread = std::thread::Builder::new().name("caudal-alive".into());
+        let touching = Arc::clone(&shared);
+        thread.spawn(move || touching.touch_as_long_as_it_moves()).map_err(listening)?;
         Ok(Self { shared })
     }
 
@@ -100,6 +105,23 @@ impl HealthResponder {
     }
 }
 
+impl Shared {
+    /// On a thread of its own: the disk may hang, and pings are answered nonetheless.
+    fn touch_as_long_as_it_moves(&self) {
+        let Some(file) = &self.lock else { return };
+        let mut seen = 0;
+        loop {
+            let heartbeats = self.heartbeats.load(Ordering::Relaxed);
+            if heartbeats != seen {
+                seen = heartbeats;
+                // Not said: then the network has the last word.
+                let _ = file.set_modified(SystemTime::now());
+            }
+            std::thread::sleep(Duration::from_millis(ALIVE_TOUCH_MS));
+        }
+    }
+}
+
 struct ResponderThread {
     shared: Arc<Shared>,
     secret: Secret,
@@ -110,24 +132,17 @@ struct ResponderThread {
 impl ResponderThread {
     fn run(self) {
         let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
-        let (mut watchdog, mut looked, mut was) = (Watchdog::default(), Instant::now(), None);
+        let (mut watchdog, mut looked) = (Watchdog::default(), Instant::now());
+        let mut state = NodeState::Starting;
         loop {
             let received = self.socket.recv_from(&mut bytes);
+            // However many datagrams come in between: a look for each would see nothing pass.
             let elapsed_ms = looked.elapsed().as_millis() as u64;
-            looked = Instant::now();
-            let stalled_ms =
-                watchdog.observe(self.shared.heartbeats.load(Ordering::Relaxed), elapsed_ms);
-            let state = self.state(stalled_ms);
-            if was.replace(state) != Some(state) {
-                match state {
-                    NodeState::Stuck => warn!(stalled_ms, "the main loop does not move"),
-                    NodeState::Running => info!("answering health checks"),
-                    NodeState::Starting => {}
-                }
-            }
-            if stalled_ms >= STUCK_END_MS {
-                error!(stalled_ms, "the main loop does not move, aborting");
-                std::process::abort();
+            if elapsed_ms >= WATCHDOG_MS {
+                looked = Instant::now();
+                let heartbeats = self.shared.heartbeats.load(Ordering::Relaxed);
+                let stalled_ms = watchdog.observe(heartbeats, elapsed_ms);
+                state = self.judge(stalled_ms, state);
             }
             // Time is up, or a port somewhere was closed: on to the next.
             let Ok((length, from)) = received else { continue };
@@ -140,6 +155,23 @@ impl ResponderThread {
                 let _ = self.socket.send_to(&pong, from);
             }
         }
+    }
+
+    /// What it is now. What has changed is told, and one that does not move for too long is ended.
+    fn judge(&self, stalled_ms: u64, was: NodeState) -> NodeState {
+        let state = self.state(stalled_ms);
+        if state != was {
+            match state {
+                NodeState::Stuck => warn!(stalled_ms, "the main loop does not move"),
+                NodeState::Running => info!("answering health checks"),
+                NodeState::Starting => {}
+            }
+        }
+        if stalled_ms >= STUCK_END_MS {
+            error!(stalled_ms, "the main loop does not move, aborting");
+            std::process::abort();
+        }
+        state
     }
 
     fn state(&self, stalled_ms: u64) -> NodeState {
@@ -180,6 +212,8 @@ impl Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::members::{Member, Members, Role};
+    use crate::probe::probe;
 
     #[test]
     fn a_stall_is_what_was_watched_of_it() {
@@ -188,5 +222,64 @@ mod tests {
         assert_eq!(watchdog.observe(1, 100), 100);
         assert_eq!(watchdog.observe(1, 60_000), 100 + 2 * WATCHDOG_MS, "frozen meanwhile");
         assert_eq!(watchdog.observe(2, 100), 0);
+    }
+
+    /// A node in a folder of its own, whose main loop is the test's to move.
+    fn responder() -> (tempfile::TempDir, Member, Secret, HealthResponder) {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path());
+        folder.prepare().unwrap();
+        let free = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let member = Member {
+            id: NodeId(1),
+            name: "flooded".into(),
+            role: Role::Worker,
+            host: "here".into(),
+            health: free.to_string(),
+            launch: Launch::Process { program: "none".into(), arguments: vec![] },
+            listen: None,
+        };
+        let members = Members { nodes: vec![member.clone()] };
+        let json = serde_json::to_vec(&members).unwrap();
+        std::fs::write(folder.path().join(crate::folder::CLUSTER_FILE), json).unwrap();
+        let responder = HealthResponder::start(&folder, &member.name).unwrap();
+        (temporary, member, folder.secret().unwrap(), responder)
+    }
+
+    /// Red where each datagram is a look of its own: a thousand in a second, and no time ever passes.
+    #[test]
+    fn a_flood_does_not_hide_that_the_main_loop_is_stuck() {
+        let (_kept, member, secret, responder) = responder();
+        let is_over = AtomicBool::new(false);
+        let sent = AtomicU64::new(0);
+        let states = std::thread::scope(|scope| {
+            let flood = || {
+                let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+                while !is_over.load(Ordering::Relaxed) {
+                    // Signed by nobody: what costs most to refuse.
+                    let _ = socket.send_to(&[&b"CDM1"[..], &[7; 400]].concat(), &member.health);
+                    sent.fetch_add(1, Ordering::Relaxed);
+                }
+            };
+            scope.spawn(flood);
+            let (mut states, began) = (vec![], Instant::now());
+            while began.elapsed() < Duration::from_millis(2 * STUCK_MS)
+                && states.last() != Some(&NodeState::Stuck)
+            {
+                let answers = probe(&[&member], &secret, Duration::from_millis(300)).unwrap();
+                states.extend(answers.into_values().map(|health| health.state));
+            }
+            is_over.store(true, Ordering::Relaxed);
+            states
+        });
+        let a_second = sent.into_inner() / (2 * STUCK_MS / 1000);
+        assert!(a_second > 1000, "{a_second} datagrams a second are no flood");
+        assert_eq!(states.first(), Some(&NodeState::Starting));
+        assert_eq!(states.last(), Some(&NodeState::Stuck), "{} answers", states.len());
+        // Or it would end this process, some tests later.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(responder.heartbeat());
+        });
     }
 }

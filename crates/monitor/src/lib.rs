@@ -3,7 +3,7 @@
 //!
 //! The decisions are pure: `state` is `detect`, `elect` and `revive` over (event, now) → actions, and
 //! `launch::decide`. The simulation in `tests/` runs exactly these. Sockets, processes and files are at
-//! the edge: `service`, `transport`, `health`, `launch`.
+//! the edge: `service`, `pings`, `transport`, `health`, `launch`.
 //!
 //! A wrong verdict costs time, never an answer: the journal is the fence (docs/adr/004).
 
@@ -21,6 +21,7 @@ pub mod wire;
 
 mod error;
 mod ids;
+mod pings;
 mod process;
 mod transport;
 

@@ -1,14 +1,13 @@
 //! A monitor on the network: what its state wants done is done here, and nothing is decided.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use caudal_core::limits::{DATAGRAM_BYTES_MAX, MONITOR_MESSAGES_MAX, MONITOR_TICK_MS};
+use caudal_core::limits::{MONITOR_MESSAGES_MAX, MONITOR_TICK_MS};
 use caudal_core::{codes, limits};
 use fastrand::Rng;
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::MissedTickBehavior;
 use tracing::{error, info, warn};
@@ -18,6 +17,7 @@ use crate::folder::Folder;
 use crate::health::{HealthResponder, View};
 use crate::launch::Outcome;
 use crate::members::{Member, Members, Role};
+use crate::pings::Pings;
 use crate::state::{Action, ClusterEvent, Event, Message, MonitorState};
 use crate::wire::{Datagram, Envelope, NodeState, Secret};
 use crate::{Error, NodeId, Process, launch, transport};
@@ -39,7 +39,7 @@ pub async fn run(
     let address = &me.health;
     let listening = |source| Error::Listen { address: address.clone(), source };
     let listener = TcpListener::bind(address).await.map_err(listening)?;
-    let pings = UdpSocket::bind("0.0.0.0:0").await.map_err(listening)?;
+    let pings = Pings::to(&members.nodes).await.map_err(listening)?;
     let (inbox, mut envelopes) = mpsc::channel(limits::MONITOR_EVENTS_MAX);
     tokio::spawn(transport::receive(listener, secret.clone(), inbox));
     let (launches, mut launched) = mpsc::channel(limits::MONITOR_EVENTS_MAX);
@@ -47,7 +47,7 @@ pub async fn run(
         state: MonitorState::new(me.id, members.peers(), Rng::new()),
         me: me.id,
         sends: members.monitors().map(|node| (node.id, Arc::default())).collect(),
-        pings: Arc::new(pings),
+        pings,
         members,
         folder,
         secret,
@@ -65,12 +65,6 @@ pub async fn run(
             _ = tick.tick() => {
                 monitor.read_pongs();
                 Event::Tick
-            }
-            ready = monitor.pings.readable() => {
-                // What is wrong with the socket shows when it is read.
-                let _ = ready;
-                monitor.read_pongs();
-                continue;
             }
             Some(envelope) = envelopes.recv() => match monitor.accept(envelope) {
                 Some(event) => event,
@@ -91,7 +85,7 @@ struct Monitor {
     members: Members,
     folder: Folder,
     secret: Secret,
-    pings: Arc<UdpSocket>,
+    pings: Pings,
     /// Messages under way to each monitor.
     sends: BTreeMap<NodeId, Arc<Sending>>,
     launches: mpsc::Sender<Event>,
@@ -122,18 +116,11 @@ impl Monitor {
         self.responder.show(View { leader, given_up, work: None });
     }
 
+    /// Before each tick, so that none that is there counts as missed.
     fn read_pongs(&mut self) {
-        let mut bytes = [0; DATAGRAM_BYTES_MAX + 1];
-        for _ in 0..limits::PONG_MESSAGES_MAX {
-            match self.pings.try_recv_from(&mut bytes) {
-                Ok((length, _)) => {
-                    if let Some(pong) = self.pong(&bytes[..length]) {
-                        self.handle(Event::Pong(pong));
-                    }
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-                // A port to which we have sent is closed: nobody answers there.
-                Err(_) => {}
+        for datagram in self.pings.received() {
+            if let Some(pong) = self.pong(&datagram) {
+                self.handle(Event::Pong(pong));
             }
         }
     }
@@ -154,15 +141,7 @@ impl Monitor {
 
     fn ping(&self, node: NodeId, nonce: u64) {
         let Some(member) = self.members.get(node) else { return };
-        let ping = self.secret.seal(&Datagram::Ping { to: member.name.clone(), nonce });
-        if let Ok(address) = member.health.parse::<SocketAddr>() {
-            // As good as lost on the way.
-            let _ = self.pings.try_send_to(&ping, address);
-            return;
-        }
-        // A name may be somewhere else by now.
-        let (pings, address) = (Arc::clone(&self.pings), member.health.clone());
-        tokio::spawn(async move { drop(pings.send_to(&ping, address).await) });
+        self.pings.send(node, self.secret.seal(&Datagram::Ping { to: member.name.clone(), nonce }));
     }
 
     fn send(&self, to: NodeId, message: Message) {

@@ -85,6 +85,24 @@ fn rows(batches: &[RecordBatch]) -> Vec<Vec<Cell>> {
     rows
 }
 
+fn are_equal(ours: &[Cell], theirs: &[Cell]) -> bool {
+    ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))
+}
+
+/// Whether these rows are some of the others, each as often at most: what has come of an answer that never became whole.
+pub fn is_part(ours: &[RecordBatch], theirs: &[RecordBatch]) -> Result<usize, String> {
+    let (ours, mut left) = (rows(ours), rows(theirs));
+    for (at, row) in ours.iter().enumerate() {
+        match left.iter().position(|other| are_equal(row, other)) {
+            Some(found) => drop(left.swap_remove(found)),
+            None => {
+                return Err(format!("row {at}: {row:?}, which DataFusion does not have so often"));
+            }
+        }
+    }
+    Ok(ours.len())
+}
+
 /// Equal as multisets of rows, or row by row.
 pub fn compare(
     ours: &[RecordBatch],
@@ -120,7 +138,7 @@ pub fn compare(
         theirs.sort_by(key);
     }
     for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-        if !(ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| a.equals(b))) {
+        if !are_equal(ours, theirs) {
             return Err(format!("row {at}: {ours:?} where DataFusion has {theirs:?}"));
         }
     }
@@ -222,5 +240,21 @@ mod tests {
         assert!(same(&floats(&[67.0]), std::slice::from_ref(&whole)));
         assert!(!same(&floats(&[66.7]), std::slice::from_ref(&whole)));
         assert!(!same(&floats(&[0.5]), &batch(vec![Arc::new(StringArray::from(vec!["half"]))])));
+    }
+
+    fn pairs(rows: &[(i64, f64)]) -> RecordBatch {
+        let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0)));
+        let sums: ArrayRef = Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.1)));
+        RecordBatch::try_from_iter([("k", keys), ("s", sums)]).unwrap()
+    }
+
+    #[test]
+    fn a_part_has_each_row_as_often_at_most() {
+        let whole = [pairs(&[(1, 0.5), (2, 0.1 + 0.2)]), pairs(&[(1, 0.5)])];
+        assert_eq!(is_part(&[], &whole), Ok(0));
+        assert_eq!(is_part(&[pairs(&[(2, 0.3), (1, 0.5), (1, 0.5)])], &whole), Ok(3));
+        assert!(is_part(&[pairs(&[(2, 0.3), (2, 0.3)])], &whole).is_err());
+        assert!(is_part(&[pairs(&[(1, 0.6)])], &whole).is_err());
+        assert!(is_part(&[pairs(&[(3, 0.5)])], &[]).is_err());
     }
 }

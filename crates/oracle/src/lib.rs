@@ -8,6 +8,6 @@ pub mod random_sql;
 mod table;
 pub mod tpch;
 
-pub use compare::compare;
+pub use compare::{compare, is_part};
 pub use plain::Plain;
 pub use table::{Table, fragments};

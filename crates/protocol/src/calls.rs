@@ -88,7 +88,13 @@ pub enum StreamCommand {
     /// `DoExchange`: messages of an answer, each with [`ResultItem`]; acknowledged with [`ResultAck`].
     Result { session: SessionId, query: QueryId },
     /// `DoExchange`: says that the client is there, as long as it is open; answered with [`Status`].
-    Attach { session: SessionId },
+    Attach {
+        session: SessionId,
+        /// The client can send its tables again, as [`Status::resend`] may ask it to. One that cannot loses its session with
+        /// the first queue that the broker loses.
+        #[serde(default)]
+        resends: bool,
+    },
 }
 
 /// With each batch of a table.
@@ -162,7 +168,7 @@ impl ResultWhat {
             Message::Failed { failure, .. } => {
                 Some(ResultWhat::Failed { failure: failure.clone() })
             }
-            Message::Baton | Message::Table(_) => None,
+            Message::Baton | Message::Republish | Message::Table(_) => None,
         }
     }
 }
@@ -182,6 +188,10 @@ pub struct Status {
     pub workers: usize,
     /// The session has ended so.
     pub failure: Option<Failure>,
+    /// How often queues of the session were lost, and with them what was in them. For each time that a client learns of, it
+    /// sends all its tables again, from their first fragment to their end: what has arrived before is known by its number.
+    #[serde(default)]
+    pub resend: u32,
 }
 
 /// Action `sessions`: those of the token.

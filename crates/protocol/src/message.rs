@@ -15,6 +15,8 @@ pub enum Message {
     End { source: Source, count: u32 },
     /// Held by the owner of a shard until all of the shard's output is published.
     Baton,
+    /// Asks the owner of a shard to publish again all that the shard has put out: a queue was lost, and what was in it.
+    Republish,
     /// A query that cannot be answered, for its client.
     Failed { query: QueryId, failure: Failure },
 }
@@ -64,7 +66,7 @@ impl Message {
         match self {
             Message::Table(fragment) => fragment.batch.get_array_memory_size(),
             Message::Part(_) => self.batches().map(rows_bytes).sum(),
-            Message::End { .. } | Message::Baton | Message::Failed { .. } => 0,
+            Message::End { .. } | Message::Baton | Message::Republish | Message::Failed { .. } => 0,
         }
     }
 }

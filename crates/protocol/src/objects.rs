@@ -6,11 +6,13 @@
 //! sessions/<id>/holds/<epoch>    the lease of the gateway that has the client; the highest epoch counts
 //! sessions/<id>/claims/<worker>  who serves the session, or why it does not
 //! sessions/<id>/marks/<fragment>/<k>   retry markers: a fragment that was delivered again and is being run
+//! sessions/<id>/failures/<query>     why a query fails, as the first who met it says
+//! sessions/<id>/resends/<k>      queues were lost for the k-th time: the client is to send its tables again
 //! sessions/<id>/shards/<n>/...   the shard's journal and outputs
 //! closed/<id>                    how the session ended; outlives it
 //! ```
 
-use caudal_core::{FragmentId, SessionId, ShardId};
+use caudal_core::{FragmentId, QueryId, SessionId, ShardId};
 
 pub const SESSIONS: &str = "sessions";
 pub const SLOTS: &str = "slots";
@@ -52,6 +54,18 @@ impl Objects {
     pub fn retry_marker(&self, fragment: FragmentId, attempt: u32) -> String {
         let (source, number) = (fragment.source, fragment.number);
         format!("{}/marks/{source}-{number}/{attempt}", self.folder())
+    }
+
+    pub fn failure(&self, query: QueryId) -> String {
+        format!("{}/failures/{}", self.folder(), query.0)
+    }
+
+    pub fn resends(&self) -> String {
+        format!("{}/resends", self.folder())
+    }
+
+    pub fn resend(&self, number: u32) -> String {
+        format!("{}/{number}", self.resends())
     }
 
     pub fn shard(&self, shard: ShardId) -> String {

@@ -61,6 +61,7 @@ enum Header {
         count: u32,
     },
     Baton,
+    Republish,
     Failed {
         query: QueryId,
         failure: Failure,
@@ -88,6 +89,7 @@ pub fn encode(message: &Message) -> Result<Bytes, Error> {
             frame(&Header::End { source: *source, count: *count }, &[])
         }
         Message::Baton => frame(&Header::Baton, &[]),
+        Message::Republish => frame(&Header::Republish, &[]),
         Message::Failed { query, failure } => {
             frame(&Header::Failed { query: *query, failure: failure.clone() }, &[])
         }
@@ -109,6 +111,7 @@ pub fn decode(body: Bytes) -> Result<Message, Error> {
         }
         Header::End { source, count } => Message::End { source, count },
         Header::Baton => Message::Baton,
+        Header::Republish => Message::Republish,
         Header::Failed { query, failure } => Message::Failed { query, failure },
     })
 }
@@ -226,6 +229,7 @@ mod tests {
             }),
             Message::End { source: Source::Table(TableId(0)), count: 9 },
             Message::Baton,
+            Message::Republish,
             Message::Failed { query: QueryId(1), failure: Failure::new(codes::DATA, "no") },
         ]
     }

@@ -21,6 +21,8 @@ struct State {
     handles: Vec<AbortHandle>,
     /// Tasks that wanted to run while it was frozen.
     frozen: Vec<Waker>,
+    /// How far its clock on the wall is ahead of the others'.
+    wall_ahead_ms: i64,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -95,6 +97,15 @@ impl Scope {
 
     pub fn is_frozen(&self) -> bool {
         self.lock().mode == Mode::Frozen
+    }
+
+    /// Puts the clock on the wall of its tasks ahead, or behind.
+    pub fn set_wall_ahead_ms(&self, ms: i64) {
+        self.lock().wall_ahead_ms = ms;
+    }
+
+    pub(crate) fn wall_ahead_ms(&self) -> i64 {
+        self.lock().wall_ahead_ms
     }
 
     /// The number of tasks.

@@ -64,8 +64,10 @@ pub fn now() -> Option<Instant> {
     with(|clock| clock.start + clock.elapsed)
 }
 
+/// The time on the wall, as the node sees it whose task asks.
 pub fn wall_ms() -> Option<i64> {
-    with(|clock| clock.start_wall_ms + clock.elapsed.as_millis() as i64)
+    let ahead_ms = crate::Scope::current().map_or(0, |scope| scope.wall_ahead_ms());
+    with(|clock| clock.start_wall_ms + clock.elapsed.as_millis() as i64 + ahead_ms)
 }
 
 /// Puts the clock on the wall forward; the other one goes on as before.
@@ -162,6 +164,19 @@ mod tests {
             assert_eq!(elapsed(), Some(hour));
             assert_eq!(sleeper.await.unwrap(), 1000 + 1_800_000);
             assert_eq!(time::timeout(hour, time::sleep(hour * 2)).await, Err(time::Elapsed));
+        });
+    }
+
+    #[test]
+    fn each_node_has_a_clock_of_its_own_on_its_wall() {
+        let _started = start(1000);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (fast, other) = (crate::Scope::default(), crate::Scope::default());
+            fast.set_wall_ahead_ms(-400);
+            assert_eq!(fast.spawn(async { time::wall_ms() }).await.unwrap(), 600);
+            assert_eq!(other.spawn(async { time::wall_ms() }).await.unwrap(), 1000);
+            assert_eq!(time::wall_ms(), 1000);
         });
     }
 }

@@ -35,6 +35,7 @@ use caudal_core::limits;
 use caudal_runtime::failpoint;
 use futures::stream::{self, StreamExt, TryStreamExt};
 
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::mutants;
 use crate::record::{self, Found, Header, Origin, Record};
@@ -48,7 +49,7 @@ use crate::store::{Created, Store, StoreError};
 pub struct Journal {
     store: Arc<dyn Store>,
     folder: String,
-    bytes_max: u64,
+    allowance: Allowance,
     /// The number of the next record.
     next: u64,
     base: u64,
@@ -84,7 +85,8 @@ impl Journal {
     /// A journal of which nothing has been read yet.
     pub(crate) fn new(store: Arc<dyn Store>, folder: String, bytes_max: u64, base: u64) -> Self {
         let size = Size::default();
-        Self { store, folder, bytes_max, next: base, base, compacted: 0, size }
+        let allowance = Allowance::new(bytes_max);
+        Self { store, folder, allowance, next: base, base, compacted: 0, size }
     }
 
     /// Moves the end behind a record that was read.
@@ -100,11 +102,17 @@ impl Journal {
             Record::Snapshot(_) => Size::of_snapshot(found.object_bytes),
             Record::Entry(_) => self.size.with_entry(found.object_bytes),
         };
+        self.allowance.journal_is(self.size.bytes());
         Ok(())
     }
 
     pub fn size(&self) -> Size {
         self.size
+    }
+
+    /// What the journal may become, less what is taken of it by others.
+    pub fn allowance(&self) -> Allowance {
+        self.allowance.clone()
     }
 
     /// Writes what is new. Where it does not fit any more, a snapshot may still do.
@@ -151,7 +159,7 @@ impl Journal {
     async fn create(&mut self, object: Bytes, base: u64, size: Size) -> Result<(), Error> {
         let name = record::name(&self.folder, self.next);
         check_size(&name, object.len() as u64, limits::JOURNAL_RECORD_BYTES_MAX as u64)?;
-        check_size(&name, size.bytes(), self.bytes_max)?;
+        self.allowance.check_journal(&name, size.bytes())?;
 
         failpoint::hit("journal.before_write");
         let created = match mutants::no_fence(self.store.as_ref(), &name, &object).await? {
@@ -164,6 +172,7 @@ impl Journal {
             return Err(Error::Fenced { folder: self.folder.clone(), number: self.next });
         }
         (self.next, self.base, self.size) = (self.next + 1, base, size);
+        self.allowance.journal_is(size.bytes());
         Ok(())
     }
 }

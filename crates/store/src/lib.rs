@@ -12,6 +12,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
 mod address;
+mod allowance;
 mod directory;
 mod error;
 mod journal;
@@ -28,6 +29,7 @@ pub mod slots;
 mod store;
 
 pub use address::open;
+pub use allowance::Allowance;
 pub use directory::Directory;
 pub use error::Error;
 pub use journal::{Journal, Size};

@@ -18,6 +18,7 @@ use caudal_core::limits;
 use caudal_runtime::failpoint::{self, knob};
 use serde::{Deserialize, Serialize};
 
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::mutants;
 use crate::sealed::{seal, unseal};
@@ -32,7 +33,10 @@ pub struct OutputWriter {
     written: u64,
     unwritten: VecDeque<Bytes>,
     unwritten_bytes: usize,
+    /// Of those that are objects already.
+    written_bytes: u64,
     inline_bytes: usize,
+    allowance: Option<Allowance>,
 }
 
 /// The output that counts.
@@ -44,7 +48,7 @@ pub struct Committed {
 
 enum Bodies {
     Inline(Vec<Bytes>),
-    Objects { attempt: u64, count: u64 },
+    Objects { attempt: u64, count: u64, bytes: u64 },
 }
 
 /// The header of a commit.
@@ -53,8 +57,13 @@ enum Bodies {
 enum Commit {
     /// Bodies of these lengths follow, one after the other.
     Inline { lengths: Vec<usize> },
-    /// They are objects of their own.
-    Objects { attempt: u64, count: u64 },
+    /// They are objects of their own, of so many bytes. Earlier versions did not say.
+    Objects {
+        attempt: u64,
+        count: u64,
+        #[serde(default)]
+        bytes: u64,
+    },
 }
 
 /// The header of a body's object.
@@ -77,6 +86,42 @@ pub async fn committed(
     }
 }
 
+/// Writes rows of the output `key` that are known before it is complete, under an attempt of their own.
+pub async fn write_early(
+    store: &dyn Store,
+    folder: &str,
+    key: &str,
+    body: Bytes,
+    allowance: &Allowance,
+) -> Result<u64, Error> {
+    let (folder, place) =
+        (output_folder(folder, key), Place { attempt: fastrand::u64(..), index: 0 });
+    let object = seal(&place, &[body]);
+    allowance.take_output(&folder, object.len() as u64)?;
+    store.put(&body_name(&folder, &place), object).await?;
+    Ok(place.attempt)
+}
+
+/// Rows that [`write_early`] has written.
+pub async fn read_early(
+    store: &dyn Store,
+    folder: &str,
+    key: &str,
+    attempt: u64,
+) -> Result<Bytes, Error> {
+    read_body(store, &output_folder(folder, key), &Place { attempt, index: 0 }).await
+}
+
+async fn read_body(store: &dyn Store, folder: &str, place: &Place) -> Result<Bytes, Error> {
+    let name = body_name(folder, place);
+    let object = store.get(&name).await?.ok_or_else(|| Error::gone(&name))?;
+    let (found, body): (Place, Bytes) = unseal(&name, &object)?;
+    if found != *place {
+        return Err(Error::corrupt(&name, format!("it is {found:?}")));
+    }
+    Ok(body)
+}
+
 impl OutputWriter {
     pub fn new(store: Arc<dyn Store>, folder: &str, key: &str) -> Self {
         Self {
@@ -86,8 +131,15 @@ impl OutputWriter {
             written: 0,
             unwritten: VecDeque::new(),
             unwritten_bytes: 0,
+            written_bytes: 0,
             inline_bytes: knob("output_inline_bytes", limits::OUTPUT_INLINE_BYTES),
+            allowance: None,
         }
+    }
+
+    /// What it writes counts.
+    pub fn within(self, allowance: Allowance) -> Self {
+        Self { allowance: Some(allowance), ..self }
     }
 
     /// Adds a body. It is part of the output also where writing it failed: to commit tries again.
@@ -102,11 +154,15 @@ impl OutputWriter {
     pub async fn commit(mut self) -> Result<Committed, Error> {
         let is_small = self.written == 0 && self.unwritten_bytes < self.inline_bytes;
         let object = if is_small {
+            if let Some(allowance) = &self.allowance {
+                allowance.take_output(&self.folder, self.unwritten_bytes as u64)?;
+            }
             let lengths = self.unwritten.iter().map(Bytes::len).collect();
             seal(&Commit::Inline { lengths }, self.unwritten.make_contiguous())
         } else {
             self.write_bodies().await?;
-            seal(&Commit::Objects { attempt: self.attempt, count: self.written }, &[])
+            let (attempt, count, bytes) = (self.attempt, self.written, self.written_bytes);
+            seal(&Commit::Objects { attempt, count, bytes }, &[])
         };
 
         failpoint::hit("outputs.before_commit");
@@ -124,9 +180,14 @@ impl OutputWriter {
         while let Some(body) = self.unwritten.front() {
             let place = Place { attempt: self.attempt, index: self.written };
             let object = seal(&place, std::slice::from_ref(body));
+            let bytes = object.len() as u64;
+            if let Some(allowance) = &self.allowance {
+                allowance.take_output(&self.folder, bytes)?;
+            }
             self.store.put(&body_name(&self.folder, &place), object).await?;
             self.unwritten.pop_front();
             self.written += 1;
+            self.written_bytes += bytes;
         }
         Ok(())
     }
@@ -136,7 +197,9 @@ impl Committed {
     fn read_commit(store: Arc<dyn Store>, folder: String, object: &Bytes) -> Result<Self, Error> {
         let name = commit_name(&folder);
         let bodies = match unseal(&name, object)? {
-            (Commit::Objects { attempt, count }, _) => Bodies::Objects { attempt, count },
+            (Commit::Objects { attempt, count, bytes }, _) => {
+                Bodies::Objects { attempt, count, bytes }
+            }
             (Commit::Inline { lengths }, mut body) => {
                 if lengths.iter().sum::<usize>() != body.len() {
                     return Err(Error::corrupt(&name, "its bodies are not as long as it says"));
@@ -159,6 +222,14 @@ impl Committed {
         self.len() == 0
     }
 
+    /// What it takes of the store.
+    pub fn bytes(&self) -> u64 {
+        match &self.bodies {
+            Bodies::Inline(bodies) => bodies.iter().map(|body| body.len() as u64).sum(),
+            Bodies::Objects { bytes, .. } => *bytes,
+        }
+    }
+
     /// One of its bodies, in the order in which they were pushed.
     pub async fn read(&self, index: u64) -> Result<Bytes, Error> {
         assert!(index < self.len(), "there are {} bodies, no body {index}", self.len());
@@ -166,14 +237,7 @@ impl Committed {
             Bodies::Inline(bodies) => return Ok(bodies[index as usize].clone()),
             Bodies::Objects { attempt, .. } => *attempt,
         };
-        let place = Place { attempt, index };
-        let name = body_name(&self.folder, &place);
-        let object = self.store.get(&name).await?.ok_or_else(|| Error::gone(&name))?;
-        let (found, body): (Place, Bytes) = unseal(&name, &object)?;
-        if found != place {
-            return Err(Error::corrupt(&name, format!("it is {found:?}")));
-        }
-        Ok(body)
+        read_body(&*self.store, &self.folder, &Place { attempt, index }).await
     }
 }
 

@@ -41,8 +41,8 @@ impl SessionRecords {
 }
 
 impl RetryMarker {
-    /// The run is over, with a result or an error: nobody died of it.
-    pub async fn end(self) -> Result<(), StoreError> {
+    /// The run is over, with a result or an error: nobody died of it. May be said again.
+    pub async fn end(&self) -> Result<(), StoreError> {
         self.records.store.delete(&self.name).await
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::{SessionId, ShardId, StageId};
+use caudal_core::{Failure, QueryId, SessionId, ShardId, StageId};
 use caudal_protocol::Objects;
 use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
 use caudal_protocol::objects::{CLOSED, SESSIONS};
@@ -14,9 +14,10 @@ use futures::future::try_join_all;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::load::Loader;
-use crate::outputs::{Committed, OutputWriter, committed};
+use crate::outputs::{Committed, OutputWriter, committed, read_early, write_early};
 use crate::store::{Created, Store, StoreError};
 
 /// The records of one session.
@@ -110,6 +111,31 @@ impl SessionRecords {
         self.store.put(&self.objects.claim(&claim.worker), to_body(claim)).await
     }
 
+    /// Why a query fails, if somebody has met it.
+    pub async fn failure(&self, query: QueryId) -> Result<Option<Failure>, StoreError> {
+        read(self.store.as_ref(), &self.objects.failure(query)).await
+    }
+
+    /// Writes down why a query fails, unless it is known already.
+    pub async fn create_failure(
+        &self,
+        query: QueryId,
+        failure: &Failure,
+    ) -> Result<Created, StoreError> {
+        self.store.create(&self.objects.failure(query), to_body(failure)).await
+    }
+
+    /// How often queues of the session were lost.
+    pub async fn resends(&self) -> Result<u32, StoreError> {
+        let times = self.store.list(&self.objects.resends()).await?.len();
+        Ok(u32::try_from(times).unwrap_or(u32::MAX))
+    }
+
+    /// Writes down that queues were lost for one more time than `known`, unless somebody else has.
+    pub async fn create_resend(&self, known: u32) -> Result<Created, StoreError> {
+        self.store.create(&self.objects.resend(known), Bytes::from_static(b"{}")).await
+    }
+
     /// The journal of a shard, to be read from its start. Since its last snapshot it may become `bytes_max` long.
     pub async fn load_journal(&self, shard: ShardId, bytes_max: u64) -> Result<Loader, Error> {
         Loader::open(Arc::clone(&self.store), self.objects.shard(shard), bytes_max).await
@@ -119,6 +145,28 @@ impl SessionRecords {
     pub fn output_writer(&self, shard: ShardId, stage: StageId) -> OutputWriter {
         let (store, folder) = (Arc::clone(&self.store), self.objects.shard(shard));
         OutputWriter::new(store, &folder, &stage.to_string())
+    }
+
+    /// Writes rows that a stage answers before it is complete; the attempt by which they are found.
+    pub async fn write_early(
+        &self,
+        shard: ShardId,
+        stage: StageId,
+        body: Bytes,
+        allowance: &Allowance,
+    ) -> Result<u64, Error> {
+        let (folder, key) = (self.objects.shard(shard), stage.to_string());
+        write_early(self.store.as_ref(), &folder, &key, body, allowance).await
+    }
+
+    pub async fn read_early(
+        &self,
+        shard: ShardId,
+        stage: StageId,
+        attempt: u64,
+    ) -> Result<Bytes, Error> {
+        let (folder, key) = (self.objects.shard(shard), stage.to_string());
+        read_early(self.store.as_ref(), &folder, &key, attempt).await
     }
 
     /// The output of a stage, if it is committed.

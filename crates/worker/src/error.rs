@@ -22,8 +22,8 @@ pub enum Error {
     Panicked(JoinError),
     #[error("a queue of the session is gone, though the session is open")]
     QueueGone,
-    #[error("the session is not wholly open yet")]
-    NoQueueYet,
+    #[error("the broker does not let this worker have what it has for others")]
+    NotLetIn,
     #[error("shard {} was taken over while it was being loaded", shard.0)]
     Superseded { shard: ShardId },
     #[error("poison fragment {fragment}: {deaths} workers died while they ran it")]
@@ -39,7 +39,8 @@ impl Error {
 
     /// The broker does not do what it was asked: of this worker, or at all.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Error::Broker(caudal_broker::Error::Refused { .. }))
+        use caudal_broker::Error::{NoChannel, Refused};
+        matches!(self, Error::Broker(Refused { .. } | NoChannel { .. }))
     }
 
     /// Nothing has failed: a connection was lost, or another worker has taken over.
@@ -65,7 +66,8 @@ impl Coded for Error {
             Error::Engine(error) => error.code(),
             Error::Panicked(_) => codes::WORKER_TASK_DIED,
             Error::Record(_) => codes::RECORD_UNREADABLE,
-            Error::QueueGone | Error::NoQueueYet => codes::QUEUE_GONE,
+            Error::QueueGone => codes::QUEUE_GONE,
+            Error::NotLetIn => codes::BROKER_REFUSES,
             Error::Superseded { .. } => codes::SHARD_TAKEN_OVER,
             Error::PoisonFragment { .. } => codes::POISON_FRAGMENT,
             Error::PoisonShard { .. } => codes::POISON_SHARD,
@@ -84,7 +86,7 @@ impl Coded for Error {
             Error::Panicked(_)
             | Error::Record(_)
             | Error::QueueGone
-            | Error::NoQueueYet
+            | Error::NotLetIn
             | Error::Superseded { .. } => None,
         }
     }

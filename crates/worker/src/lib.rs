@@ -18,14 +18,17 @@ mod record;
 mod serve;
 mod shard;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use caudal_broker::Broker;
-use caudal_core::{Attempt, QueryId};
+use caudal_core::{Attempt, QueryId, limits};
 use caudal_engine::Engine;
-use caudal_protocol::{Failure, Message, Queues};
+use caudal_protocol::{Failure, Message, Queues, wire};
 use caudal_runtime::{Level, task};
+use caudal_store::SessionState;
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
@@ -52,6 +55,8 @@ pub struct Worker {
     pub stop: Level,
     /// Held by fragments that are being run; all of it by one that has to run alone.
     pub alone: Arc<RwLock<()>>,
+    /// Result queues of queries whose failure is safe in them: nothing else is worth sending there.
+    pub failed: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// Counters of a worker, for tests and simulations that must see a fault happen.
@@ -79,14 +84,65 @@ impl Worker {
         Ok(())
     }
 
+    /// Says why a query fails. First where it cannot be lost with a queue: shards complete without the rows that are
+    /// missing for it, and what they make must not pass for an answer.
     async fn fail(&self, query: QueryId, failure: Failure) -> Result<(), Error> {
-        let message = Message::Failed { query, failure };
-        Ok(self.broker.send(&self.queues.result(query), message).await?)
+        if let Some(durable) = &self.durable {
+            durable.records.create_failure(query, &failure).await?;
+        }
+        self.send(&self.queues.result(query), Message::Failed { query, failure }).await?;
+        self.has_failed(query);
+        Ok(())
+    }
+
+    /// The failure of a query is safe.
+    fn has_failed(&self, query: QueryId) {
+        self.failed().insert(self.queues.result(query));
+    }
+
+    /// Whether what goes to this queue is of a query that is known to have failed.
+    fn is_failed(&self, queue: &str) -> bool {
+        self.failed().contains(queue)
+    }
+
+    /// No failure is known to be safe any more.
+    fn forget_failures(&self) {
+        self.failed().clear();
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        // It is never left half changed.
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says what is computed until the result is dropped.
     fn begin(&self, what: String) -> Ongoing {
         self.at_work.begin(&self.queues.session, what)
+    }
+
+    /// Publishes a message, and waits as long as its queue is full, or lost.
+    async fn send(&self, queue: &str, message: Message) -> Result<(), Error> {
+        if self.durable.is_none() {
+            return Ok(self.broker.send(queue, message).await?);
+        }
+        self.send_encoded(queue, wire::encode(&message)?).await
+    }
+
+    /// The same for one that is encoded already. A queue that the broker has lost is made again by a gateway, or the session
+    /// is ended: to give up here would be to do it all again.
+    async fn send_encoded(&self, queue: &str, message: Bytes) -> Result<(), Error> {
+        loop {
+            let sent = self.broker.send_encoded(queue, message.clone()).await.map_err(Error::from);
+            match (sent, &self.durable) {
+                (Err(error), Some(durable)) if error.is_queue_gone() => {
+                    if matches!(durable.records.state().await, Ok(SessionState::Over)) {
+                        return Err(error);
+                    }
+                    serve::back_off(limits::WORKER_LATER_FAILURES).await;
+                }
+                (sent, _) => return sent,
+            }
+        }
     }
 
     /// Returns when the worker is to leave.

@@ -7,7 +7,7 @@ use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Source, limits};
 use caudal_engine::MapOutput;
 use caudal_protocol::{Message, TableFragment};
-use caudal_runtime::time::sleep;
+use caudal_runtime::time::{now, since, sleep};
 use caudal_runtime::{compute, failpoint};
 use caudal_store::RetryMarker;
 use futures::future::try_join_all;
@@ -15,6 +15,7 @@ use tracing::info;
 
 use crate::durable::Durable;
 use crate::output::{Sender, split, split_answer};
+use crate::serve::back_off;
 use crate::{Error, Worker};
 
 pub async fn subscribe(worker: &Worker) -> Result<Box<dyn Consumer>, Error> {
@@ -41,25 +42,26 @@ pub async fn serve(
 
 async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> Result<(), Error> {
     if let Message::Table(fragment) = delivery.message.as_ref() {
+        let _memory = worker.engine.hold("fragment", fragment.batch.get_array_memory_size());
         match &worker.durable {
             Some(durable) if delivery.redelivered => {
                 let id = id_of(fragment);
-                info!(session = %worker.queues.session, fragment = %id, "redelivered");
+                info!(session = %worker.queues.session, fragment = %id, "fragment delivered again");
                 let _all = worker.alone.write().await;
                 let marker = mark_retry(durable, id).await?;
-                let ran = tokio::select! {
+                let mapped = tokio::select! {
                     biased;
-                    ran = run(worker, fragment) => Some(ran),
+                    mapped = map(worker, fragment) => Some(mapped),
                     () = has_to_leave(worker) => None,
                 };
-                // Neither an error nor a worker that leaves is a death.
-                marker.end().await?;
-                let Some(ran) = ran else { return Ok(()) };
-                ran?;
+                // Neither an error nor a worker that leaves is a death, nor one that waits for capacity, however long.
+                end_marker(&marker).await?;
+                let Some(mapped) = mapped else { return Ok(()) };
+                send(worker, fragment, mapped?).await?;
             }
             _ => {
                 let _one = worker.alone.read().await;
-                run(worker, fragment).await?;
+                send(worker, fragment, map(worker, fragment).await?).await?;
             }
         }
         Worker::count(&worker.counts.mapped, 1);
@@ -83,7 +85,21 @@ async fn mark_retry(durable: &Durable, fragment: FragmentId) -> Result<RetryMark
     marker.ok_or(Error::PoisonFragment { fragment, deaths: limits::FRAGMENT_DEATHS_MAX })
 }
 
-async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
+/// A marker that is left counts as a death, to others: a store that fails once is asked again.
+async fn end_marker(marker: &RetryMarker) -> Result<(), Error> {
+    let start = now();
+    let mut failures = 0;
+    while let Err(error) = marker.end().await {
+        if since(start) >= Duration::from_millis(limits::LEAVE_MS / 2) {
+            return Err(error.into());
+        }
+        back_off(failures).await;
+        failures += 1;
+    }
+    Ok(())
+}
+
+async fn map(worker: &Worker, fragment: &TableFragment) -> Result<MapOutput, Error> {
     failpoint::hit("map.running");
     let (engine, rows) = (Arc::clone(&worker.engine), fragment.clone());
     let mapping = compute::run(async move { engine.map(&rows).await });
@@ -92,7 +108,7 @@ async fn run(worker: &Worker, fragment: &TableFragment) -> Result<(), Error> {
     let output = mapping.await.map_err(Error::Panicked)?;
     drop(at_work);
     failpoint::hit("map.before_publish");
-    send(worker, fragment, output).await
+    Ok(output)
 }
 
 /// Failures first: a client that completes a query has to have heard of them.

@@ -87,13 +87,22 @@ async fn next_event(
     }
 }
 
-/// Says who serves the session, or why not. What the store does not take at once is said again: a session that nobody has
-/// claimed is given up.
-async fn claim_session(durable: &Durable, claim: &Claim) {
-    for failures in 0..limits::WORKER_RETRIES_MAX {
-        let Err(error) = durable.records.put_claim(claim).await else { return };
-        warn!(session = %durable.session(), %error, "cannot claim the session");
-        back_off(failures).await;
+/// Says who serves the session, or why not, while that goes on. What the store does not take is said again, for as long as
+/// it takes: a session that nobody has claimed is given up, also one that is being served.
+async fn claimed(durable: &Durable, claim: Claim, serving: impl Future<Output = ()>) {
+    let claiming = async {
+        let mut failures = 0;
+        while let Err(error) = durable.records.put_claim(&claim).await {
+            warn!(session = %durable.session(), %error, "cannot claim the session");
+            back_off(failures).await;
+            failures += 1;
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        () = claiming => {}
+        () = serving => {}
     }
 }
 
@@ -206,13 +215,12 @@ impl Node {
         let session = durable.session().clone();
         let planned = self.plan(&durable.manifest).await;
         let claim = Claim { worker: self.name.clone(), refusal: planned.as_ref().err().cloned() };
-        claim_session(&durable, &claim).await;
         let engine = match planned {
             Ok(engine) => engine,
             Err(reason) => {
                 warn!(%session, reason, "session refused");
                 // Until the session is over: looking again would change nothing.
-                return durable.wait_until_over().await;
+                return claimed(&durable, claim, durable.wait_until_over()).await;
             }
         };
         info!(%session, "serving session");
@@ -223,14 +231,18 @@ impl Node {
             map_tasks: self.threads,
             counts: Arc::clone(&self.counts),
             at_work: Arc::clone(&self.at_work),
-            durable: Some(durable),
+            durable: Some(durable.clone()),
             stop,
             alone: Arc::new(RwLock::new(())),
+            failed: Arc::default(),
         };
-        match worker.run().await {
-            Ok(()) => info!(%session, "session served"),
-            Err(error) => warn!(%session, %error, "stopped serving session"),
-        }
+        let serving = async {
+            match worker.run().await {
+                Ok(()) => info!(%session, "session served"),
+                Err(error) => warn!(%session, %error, "stopped serving session"),
+            }
+        };
+        claimed(&durable, claim, serving).await;
     }
 
     /// The same plan as everybody's, or why it is not.

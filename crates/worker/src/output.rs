@@ -19,11 +19,14 @@ pub struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Returns when all parts are safe.
+    /// Returns when all parts are safe. Those of a query that has failed are not worth it.
     pub async fn send(&self, queue: &str, parts: Vec<Vec<Section>>) -> Result<(), Error> {
+        if self.worker.is_failed(queue) {
+            return Ok(());
+        }
         let is_divided = parts.len() > 1;
         let sends = self.messages(parts).into_iter().map(|message| async move {
-            self.worker.broker.send(queue, message).await?;
+            self.worker.send(queue, message).await?;
             if is_divided {
                 failpoint::hit("part.confirmed");
             }

@@ -4,12 +4,11 @@
 //! An entry holds the messages that came in since the last one, as they came; a snapshot holds what all of them
 //! come to.
 
-use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::{FragmentId, Part, SeenOfSource, StageId};
 use caudal_engine::ShardState;
 use caudal_protocol::FragmentPart;
-use caudal_protocol::ipc::{decode_batches, encode_batches, take};
+use caudal_protocol::ipc::take;
 use caudal_protocol::wire::{
     self, SectionHeader, decode_sections, encode_sections, frame, unframe,
 };
@@ -21,7 +20,7 @@ pub struct Record {
     pub messages: Vec<Bytes>,
     /// In a snapshot: everything that was taken before.
     pub state: ShardState,
-    /// Rows answered before their stage was complete.
+    /// Rows answered before their stage was complete: where they are.
     pub early: Vec<EarlyAnswer>,
     /// In a snapshot: stages whose output is committed and whose inputs are not kept any more.
     pub done: Vec<StageId>,
@@ -29,11 +28,15 @@ pub struct Record {
     pub takeover: Option<Takeover>,
 }
 
-#[derive(Clone, Debug)]
+/// A fragment of an answer that a stage has given before it was complete. Its rows are an object of their own: many
+/// records refer to them, and none repeats them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlyAnswer {
     pub stage: StageId,
     pub number: u32,
-    pub batches: Vec<RecordBatch>,
+    /// Under which they were written.
+    pub attempt: u64,
+    pub rows_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +60,7 @@ struct Header {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartHeader>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    early: Vec<EarlyHeader>,
+    early: Vec<EarlyAnswer>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     done: Vec<StageId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,13 +74,6 @@ struct PartHeader {
     part: Part,
     end: Option<u32>,
     sections: Vec<SectionHeader>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct EarlyHeader {
-    stage: StageId,
-    number: u32,
-    rows_bytes: u64,
 }
 
 impl Record {
@@ -95,19 +91,12 @@ impl Record {
             bodies.extend(rows);
             parts.push(PartHeader { id: *id, part: *part, end: *end, sections });
         }
-        let mut early = vec![];
-        for EarlyAnswer { stage, number, batches } in &self.early {
-            let rows = encode_batches(batches)?;
-            let rows_bytes = rows.len() as u64;
-            early.push(EarlyHeader { stage: *stage, number: *number, rows_bytes });
-            bodies.push(rows);
-        }
         let header = Header {
             messages: self.messages.iter().map(|message| message.len() as u64).collect(),
             seen: self.state.seen.clone(),
             content,
             parts,
-            early,
+            early: self.early.clone(),
             done: self.done.clone(),
             takeover: self.takeover,
         };
@@ -124,13 +113,9 @@ impl Record {
             let sections = decode_sections(sections, &mut rest)?;
             pending.push(FragmentPart { id, part, end, sections });
         }
-        let mut early = vec![];
-        for EarlyHeader { stage, number, rows_bytes } in header.early {
-            let batches = decode_batches(take(&mut rest, rows_bytes)?)?;
-            early.push(EarlyAnswer { stage, number, batches });
-        }
         let state = ShardState { seen: header.seen, pending, gathered };
-        Ok(Self { messages, state, early, done: header.done, takeover: header.takeover })
+        let Header { early, done, takeover, .. } = header;
+        Ok(Self { messages, state, early, done, takeover })
     }
 }
 
@@ -138,7 +123,7 @@ impl Record {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, Int64Array};
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch};
     use caudal_core::{Attempt, Source, TableId};
     use caudal_protocol::Section;
 
@@ -170,7 +155,8 @@ mod tests {
             early: vec![EarlyAnswer {
                 stage: StageId(5),
                 number: 2,
-                batches: section(&[8]).batches,
+                attempt: u64::MAX,
+                rows_bytes: 8,
             }],
             done: vec![StageId(4)],
             takeover: Some(Takeover { with_work: true, committed: 1 }),

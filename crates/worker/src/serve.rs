@@ -42,22 +42,13 @@ impl Role {
 
 pub async fn serve(worker: Worker, role: Role) -> Result<(), Error> {
     let mut failed_in_a_row = 0;
-    let mut has_queue = false;
     loop {
         let ended = match role.subscribe(&worker).await {
-            Ok(consumer) => {
-                has_queue = true;
-                role.serve(&worker, consumer, || failed_in_a_row = 0).await
-            }
-            // The gateway that opens the session has not come to it. Whether one will, or the session is
-            // given up, is not ours to say.
-            Err(error) if error.is_queue_gone() && !has_queue && worker.durable.is_some() => {
-                Err(Error::NoQueueYet)
-            }
+            Ok(consumer) => role.serve(&worker, consumer, || failed_in_a_row = 0).await,
             // Others may be let in: that this one is not says nothing about the session.
             Err(error) if error.is_refusal() && worker.durable.is_some() => {
                 warn!(session = %worker.queues.session, %error, "the broker refuses this worker");
-                Err(Error::NoQueueYet)
+                Err(Error::NotLetIn)
             }
             Err(error) => Err(error),
         };
@@ -102,7 +93,9 @@ async fn what_now(durable: &Durable, ended: Result<(), Error>, failed_in_a_row: 
         Ok(()) => Error::QueueGone,
         Err(error) => error,
     };
-    if matches!(error, Error::NoQueueYet) {
+    // The gateway that opens the session has not come to it, or the broker has lost it. Whether one makes it (again), or the
+    // session is given up, is not ours to say.
+    if error.is_queue_gone() || matches!(error, Error::NotLetIn) {
         return Next::Later;
     }
     if error.is_somebody_elses_turn() {

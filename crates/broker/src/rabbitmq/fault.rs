@@ -16,7 +16,12 @@ pub enum Fault {
 impl From<lapin::Error> for Fault {
     fn from(error: lapin::Error) -> Self {
         let reason = error.to_string();
-        let ErrorKind::ProtocolError(protocol) = error.kind() else { return Fault::Lost(reason) };
+        let ErrorKind::ProtocolError(protocol) = error.kind() else {
+            return match error.kind() {
+                ErrorKind::ChannelsLimitReached => Fault::Refused(reason),
+                _ => Fault::Lost(reason),
+            };
+        };
         match protocol.kind() {
             AMQPErrorKind::Soft(AMQPSoftError::NOTFOUND) => Fault::NoQueue,
             AMQPErrorKind::Soft(_)

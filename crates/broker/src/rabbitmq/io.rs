@@ -1,6 +1,7 @@
 //! Threads of their own for the connections: a process whose every thread computes still answers
 //! the broker's heartbeats.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use caudal_core::limits;
@@ -13,14 +14,19 @@ pub struct Io {
     /// Always there, until it is dropped.
     runtime: Option<Runtime>,
     /// They end when their links are dropped.
-    pub supervisors: Vec<JoinHandle<()>>,
+    supervisors: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Io {
     pub fn start() -> std::io::Result<Self> {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(limits::BROKER_THREADS).thread_name("caudal-amqp").enable_all();
-        Ok(Self { runtime: Some(builder.build()?), supervisors: vec![] })
+        Ok(Self { runtime: Some(builder.build()?), supervisors: Mutex::default() })
+    }
+
+    /// Has an eye on what ends with its link.
+    pub fn supervise(&self, supervisor: JoinHandle<()>) {
+        self.supervisors.lock().unwrap_or_else(PoisonError::into_inner).push(supervisor);
     }
 
     pub fn handle(&self) -> &Handle {
@@ -32,7 +38,8 @@ impl Drop for Io {
     /// A runtime must not be dropped by a task, and the last user may be one, even of this runtime.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
-        let supervisors = std::mem::take(&mut self.supervisors);
+        let supervisors = self.supervisors.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let supervisors = std::mem::take(supervisors);
         std::thread::spawn(move || {
             let ended = async {
                 timeout(

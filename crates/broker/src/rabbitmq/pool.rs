@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use caudal_core::limits;
 use lapin::options::ConfirmSelectOptions;
 use lapin::{Channel, Connection};
+use tokio::sync::Semaphore;
 
 use super::fault::Fault;
 use super::link::Link;
@@ -19,11 +20,14 @@ pub struct Pool {
     /// Whether its channels ask the broker to confirm what they publish.
     confirms: bool,
     idle: Mutex<Vec<Channel>>,
+    /// A connection has only so many channels.
+    operations: Semaphore,
 }
 
 impl Pool {
     pub fn new(link: Link, confirms: bool) -> Self {
-        Self { link, confirms, idle: Mutex::default() }
+        let operations = Semaphore::new(limits::BROKER_OPERATIONS_MAX);
+        Self { link, confirms, idle: Mutex::default(), operations }
     }
 
     /// Attempts an operation on a channel of its own until it is done or refused.
@@ -35,6 +39,7 @@ impl Pool {
     where
         F: Future<Output = Result<T, Fault>>,
     {
+        let _one = self.operations.acquire().await;
         let operation = &operation;
         let attempt = move |connection: Arc<Connection>| async move {
             let channel = self.take(&connection).await?;
@@ -65,7 +70,7 @@ impl Pool {
     /// Only after a success: an error closes a channel.
     fn give_back(&self, channel: Channel) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < limits::PUBLISH_MESSAGES_IN_FLIGHT_MAX {
+        if idle.len() < limits::BROKER_OPERATIONS_MAX {
             idle.push(channel);
         }
     }

@@ -12,10 +12,13 @@ use lapin::types::FieldTable;
 use lapin::{Acker, Channel};
 
 use super::RabbitBroker;
+use super::connections::Place;
 use super::fault::Fault;
 use crate::{Body, Consumer, Delivery, DeliveryTag, Error, RawDelivery};
 
 pub struct Subscription {
+    /// On its connection; none where it takes none of those that are counted.
+    pub place: Option<Place>,
     channel: Channel,
     /// None after its end: lapin's stream hangs when it is polled again.
     deliveries: Option<lapin::Consumer>,
@@ -35,7 +38,7 @@ impl Subscription {
         let consuming =
             channel.basic_consume(queue.into(), "".into(), options, FieldTable::default());
         let deliveries = Some(consuming.await?);
-        Ok(Self { channel, deliveries, broker })
+        Ok(Self { place: None, channel, deliveries, broker })
     }
 
     /// None once the broker has ended the subscription.
@@ -52,11 +55,11 @@ impl Drop for Subscription {
     /// A closed channel gives back what was not acknowledged; a cancelled consumer would not.
     fn drop(&mut self) {
         let (channel, deliveries) = (self.channel.clone(), self.deliveries.take());
-        let broker = self.broker.clone();
+        let (broker, place) = (self.broker.clone(), self.place.take());
         self.broker.spawn(async move {
             // It may be closed already.
             let _ = channel.close(200, "done".into()).await;
-            drop((deliveries, broker));
+            drop((deliveries, place, broker));
         });
     }
 }

@@ -1,6 +1,8 @@
 //! Guarantees of every broker.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use caudal_broker::{Broker, DeliveryTag, Error, QueueKind, SessionEvent};
 use caudal_core::{QueryId, SessionId, ShardId, limits};
@@ -36,6 +38,7 @@ promises!(
     a_standby_takes_over,
     a_full_queue_refuses_until_there_is_room,
     results_have_a_quota,
+    results_over_their_quota_wait_for_their_reader,
     a_consumer_ends_with_its_queue,
     whether_anybody_consumes_is_known,
     a_deleted_queue_takes_nothing_and_minds_no_acknowledgement,
@@ -194,6 +197,29 @@ async fn results_have_a_quota(broker: Arc<dyn Broker>) {
     let mut consumer = broker.consume(&queue, 1).await.unwrap();
     assert_eq!(drain(&mut consumer, accepted as usize).await.len(), accepted as usize);
     publish(&broker, &queue, numbered(0)).await.unwrap();
+    broker.delete(&queue).await.unwrap();
+}
+
+async fn results_over_their_quota_wait_for_their_reader(broker: Arc<dyn Broker>) {
+    const COUNT: u32 = 20;
+    let queue = queues().result(QueryId(0));
+    broker.declare(&queue, QueueKind::Result { bytes_max: 256 << 10 }).await.unwrap();
+    let mut reader = broker.consume(&queue, 1).await.unwrap();
+    let sent = AtomicU32::new(0);
+    let sending = async {
+        for number in 0..COUNT {
+            broker.send(&queue, heavy(number, 64 << 10)).await.unwrap();
+            sent.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let reading = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let before = sent.load(Ordering::Relaxed);
+        assert!(before < COUNT / 2, "{before} were taken, and nothing was read");
+        drain(&mut reader, COUNT as usize).await
+    };
+    let ((), read) = soon(async { tokio::join!(sending, reading) }).await;
+    assert_eq!(read, (0..COUNT).collect::<Vec<_>>());
     broker.delete(&queue).await.unwrap();
 }
 

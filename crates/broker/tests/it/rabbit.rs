@@ -1,5 +1,7 @@
 //! Behaviour that only RabbitMQ can show: here while it is well.
 
+mod channels;
+mod names;
 mod outage;
 mod private;
 
@@ -17,7 +19,7 @@ use lapin::{BasicProperties, Connection, ConnectionProperties};
 
 use crate::support::{drain, heavy, next, numbered, queues, rabbit, shared_rabbit, soon};
 
-const WORK: QueueKind = QueueKind::Work { messages_max: 1000 };
+pub const WORK: QueueKind = QueueKind::Work { messages_max: 1000 };
 
 #[tokio::test]
 async fn credentials_and_virtual_hosts_that_are_wrong_are_refused() {

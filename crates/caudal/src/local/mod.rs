@@ -73,6 +73,7 @@ impl Local {
             durable: None,
             stop: Level::default(),
             alone: Arc::default(),
+            failed: Arc::default(),
         };
         let service = InProcess::with_worker(Arc::clone(&session), tokio::spawn(worker.run()));
         Ok(Self { session, engine, counts, service: Arc::new(service), threads })

@@ -54,7 +54,8 @@ async fn what_would_be_too_much_is_an_error_wherever_it_stands() {
          c AS (SELECT s || s || s || s || s || s || s || s AS s FROM b), \
          d AS (SELECT s || s || s || s || s || s || s || s AS s FROM c), \
          e AS (SELECT s || s || s || s || s || s || s || s AS s FROM d), \
-         f AS (SELECT s || s || s || s || s || s || s || s AS s FROM e) SELECT max(length(s)) FROM f",
+         f AS (SELECT s || s || s || s || s || s || s || s AS s FROM e), \
+         g AS (SELECT s || s || s || s || s || s || s || s AS s FROM f) SELECT max(length(s)) FROM g",
         "WITH RECURSIVE r AS (SELECT repeat('x', 1000) AS s, 1 AS n UNION ALL SELECT s || s, n + 1 FROM r WHERE n < 60) \
          SELECT max(length(s)) FROM r",
         // A constant is a value of every row.
@@ -67,7 +68,7 @@ async fn what_would_be_too_much_is_an_error_wherever_it_stands() {
         // Every row has all before it.
         "SELECT k, array_agg(k) OVER (ORDER BY k) FROM t",
         "SELECT k, string_agg(s, ',') OVER (ORDER BY k ROWS BETWEEN 8000 PRECEDING AND CURRENT ROW) FROM t",
-        "SELECT overlay(repeat(s, 3000) PLACING repeat(s, 3000) FROM 1) FROM t",
+        "SELECT overlay(repeat(s, 60000) PLACING repeat(s, 60000) FROM 1) FROM t",
     ];
     let enough = [
         ("SELECT repeat(s, 100) FROM t", 10_000),
@@ -82,6 +83,10 @@ async fn what_would_be_too_much_is_an_error_wherever_it_stands() {
         ),
         ("SELECT DISTINCT concat(s, 'x'), [s, s], s || s FROM t", 1),
         ("SELECT * FROM generate_series(1, 100000)", 100_000),
+        // Too much of a whole fragment, and not of a slice of it.
+        ("SELECT k FROM t WHERE length(lpad(s, 60000)) = 60000", 10_000),
+        ("SELECT k % 7, max(length(lpad(s, 60000))), count(*) FROM t GROUP BY k % 7", 7),
+        ("SELECT k, lpad(s, 60000) FROM t WHERE k < 5000", 5000),
         ("SELECT k FROM t WHERE array_has(range(20000), k)", 10_000),
     ];
     let all: Vec<&str> = much.iter().copied().chain(enough.iter().map(|(sql, _)| *sql)).collect();

@@ -1,5 +1,7 @@
 //! Common parts of a cluster's processes: a broker, a store, a log, an end.
 
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::thread;
@@ -112,9 +114,24 @@ pub async fn connect(
     let store = caudal_store::open(&args.store).told()?;
     let mut settings = rabbitmq::Settings::new(broker_url(args)?);
     settings.queue_type = args.queue_type;
+    let connecting = async {
+        let broker = RabbitBroker::connect(settings).await?;
+        // One of a cluster file has its place there.
+        if args.cluster.is_none() {
+            broker.hold_name(&args.name, &cluster_of(args)).await?;
+        }
+        Ok::<_, caudal_broker::Error>(broker)
+    };
     tokio::select! {
         biased;
         _ = stop.above(0) => Ok(None),
-        broker = RabbitBroker::connect(settings) => Ok(Some((Arc::new(broker.told()?), store))),
+        broker = connecting => Ok(Some((Arc::new(broker.told()?), store))),
     }
+}
+
+/// A cluster is who shares a store; several may share a broker.
+fn cluster_of(args: &NodeArgs) -> String {
+    let mut hasher = DefaultHasher::new();
+    args.store.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }

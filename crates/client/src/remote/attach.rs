@@ -33,7 +33,7 @@ pub async fn keep(gateways: Arc<Gateways>, session: SessionId, known: Arc<Known>
 
 /// Stays attached there until that fails.
 async fn stay(link: &Link, session: &SessionId, known: &Known) -> Result<Infallible, Status> {
-    let attach = command(&StreamCommand::Attach { session: session.clone() });
+    let attach = command(&StreamCommand::Attach { session: session.clone(), resends: true });
     // As long as this end is open, the client is there.
     let requests = stream::iter([attach]).chain(stream::pending());
     let mut statuses = link.up.clone().do_exchange(requests).await?.into_inner();
@@ -46,6 +46,7 @@ async fn stay(link: &Link, session: &SessionId, known: &Known) -> Result<Infalli
             .map_err(|error| garbled("a status", &error))?;
         link.works();
         known.waits_for(status.waiting_for);
+        known.resend(status.resend);
         if let Some(failure) = status.failure {
             known.ends(Error::Failed(failure));
         }

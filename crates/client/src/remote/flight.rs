@@ -74,7 +74,8 @@ mod tests {
 
     fn there_and_back(batch: RecordBatch) -> (RecordBatch, usize) {
         let schema = batch.schema();
-        let command = StreamCommand::Attach { session: caudal_core::SessionId("s".into()) };
+        let command =
+            StreamCommand::Attach { session: caudal_core::SessionId("s".into()), resends: false };
         let (sent, encodings) = rows(batch, &schema).unwrap();
         let schema = encodings.schema(&schema).unwrap();
         let mut decoder = ipc::Decoder::default();

@@ -47,7 +47,8 @@ struct State {
     next: usize,
     /// Last time at which a gateway was known to work.
     away_since: Instant,
-    has_worked: bool,
+    /// Some gateway has said something, if only that it cannot help at present.
+    has_answered: bool,
 }
 
 struct Gateway {
@@ -94,7 +95,7 @@ impl Gateways {
         let mut gateways = settings.gateways.iter().map(gateway).collect::<Result<Vec<_>, _>>()?;
         // Many clients with the same list must not all begin at the same one.
         fastrand::shuffle(&mut gateways);
-        let state = State { gateways, link: None, next: 0, away_since: now, has_worked: false };
+        let state = State { gateways, link: None, next: 0, away_since: now, has_answered: false };
         Ok(Self {
             bearer: settings.bearer()?,
             dial: settings.dial.clone(),
@@ -166,10 +167,12 @@ impl Gateways {
         }
         tracing::info!(gateway = link.address, reason = refusal.message, "gave up a gateway");
         if link.works.load(Ordering::Relaxed) {
-            state.has_worked = true;
+            state.has_answered = true;
             state.away_since = now();
             state.gateways[link.gateway].failures = 0;
         }
+        // It is a gateway: what it says it cannot do now, it or another may do soon.
+        state.has_answered |= refusal.code.is_some();
         let pause = refusal.retry_after.unwrap_or_default();
         state.failed(link.gateway, refusal.message, pause);
         state.link = None;
@@ -221,7 +224,7 @@ async fn act(link: &Link, action: Action) -> Result<Vec<u8>, Status> {
 impl State {
     /// Time to look for a gateway: shorter for the first one, which is more likely called by a wrong name than away.
     fn timeout(&self, away_max: Duration) -> Duration {
-        match self.has_worked {
+        match self.has_answered {
             true => away_max,
             false => away_max.min(Duration::from_secs(limits::GATEWAY_FIRST_SECONDS_MAX)),
         }
@@ -301,6 +304,17 @@ mod tests {
         assert_eq!(state.whose_turn(), 1);
         state.failed(1, "gone".to_string(), Duration::ZERO);
         assert!(state.all_tried());
+    }
+
+    #[tokio::test]
+    async fn who_has_heard_of_a_gateway_looks_for_one_longer() {
+        let gateways = Gateways::new(&Settings::new(vec!["a".to_string()])).unwrap();
+        let away_max = Duration::from_secs(limits::GATEWAY_AWAY_SECONDS_MAX);
+        let mut state = gateways.state.lock().await;
+        let first = Duration::from_secs(limits::GATEWAY_FIRST_SECONDS_MAX);
+        assert_eq!(state.timeout(away_max), first);
+        state.has_answered = true;
+        assert_eq!(state.timeout(away_max), away_max);
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use caudal_core::limits;
+use caudal_runtime::Level;
 use caudal_runtime::time::{Instant, now, timeout_at};
 use tokio::sync::watch;
 
@@ -11,7 +12,11 @@ use super::error::Error;
 /// Time after which a wait is reported: what passes sooner is not worth a word.
 const SETTLED: Duration = Duration::from_millis(limits::WAITING_SETTLED_MS);
 
-pub struct Known(watch::Sender<Facts>);
+pub struct Known {
+    facts: watch::Sender<Facts>,
+    /// How often the tables have to be sent again.
+    resends: Level,
+}
 
 #[derive(Clone)]
 struct Facts {
@@ -24,13 +29,13 @@ struct Facts {
 impl Default for Known {
     fn default() -> Self {
         let facts = Facts { waiting_for: vec![], since: now(), end: None };
-        Self(watch::Sender::new(facts))
+        Self { facts: watch::Sender::new(facts), resends: Level::default() }
     }
 }
 
 impl Known {
     pub fn waits_for(&self, waiting_for: Vec<String>) {
-        self.0.send_if_modified(|facts| {
+        self.facts.send_if_modified(|facts| {
             let has_changed = facts.waiting_for != waiting_for;
             if has_changed {
                 facts.waiting_for = waiting_for;
@@ -41,15 +46,24 @@ impl Known {
     }
 
     pub fn ends(&self, error: Error) {
-        self.0.send_modify(|facts| {
+        self.facts.send_modify(|facts| {
             facts.end.get_or_insert(error);
         });
+    }
+
+    pub fn resend(&self, times: u32) {
+        self.resends.raise_to(u64::from(times));
+    }
+
+    /// Returns when the tables have to be sent again, with how often in all.
+    pub async fn resend_above(&self, done: u64) -> u64 {
+        self.resends.above(done).await
     }
 
     /// Returns when the session has waited for something other than `told` for a while, or does not
     /// wait any more; fails when it has ended.
     pub async fn waits_for_other_than(&self, told: &[String]) -> Result<Vec<String>, Error> {
-        let mut changes = self.0.subscribe();
+        let mut changes = self.facts.subscribe();
         loop {
             let Facts { waiting_for, since, end } = changes.borrow_and_update().clone();
             if let Some(error) = end {

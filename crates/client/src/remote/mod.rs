@@ -220,6 +220,10 @@ impl Service for Remote {
         Ok(self.known.waits_for_other_than(known).await?)
     }
 
+    async fn resend(&self, done: u64) -> u64 {
+        self.known.resend_above(done).await
+    }
+
     async fn finish(&self) -> Result<(), crate::Error> {
         self.close().await;
         Ok(())

@@ -38,6 +38,8 @@ pub struct State {
     pub ends: Vec<EndRequest>,
     /// Number of times that each fragment came, by table and number, and its rows.
     pub fragments: BTreeMap<(u32, u32), (usize, RecordBatch)>,
+    /// Fragments that came again with other rows.
+    pub changed: usize,
     pub unacked_max: usize,
     pub results_sent: usize,
 }

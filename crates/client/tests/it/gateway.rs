@@ -178,7 +178,11 @@ impl Service {
             {
                 let mut state = self.cluster.state();
                 let batch = encoding::decode(batch.unwrap(), &put.encodings).unwrap();
-                state.fragments.entry((table.0, put.number)).or_insert((0, batch)).0 += 1;
+                let known = state.fragments.entry((table.0, put.number));
+                let (times, first) = known.or_insert_with(|| (0, batch.clone()));
+                *times += 1;
+                let is_other = *first != batch;
+                state.changed += usize::from(is_other);
                 state.unacked_max = state.unacked_max.max((received - acked) as usize);
             }
             self.count(&self.faults.counts.fragments, self.faults.dies_at_fragment);

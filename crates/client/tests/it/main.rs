@@ -7,6 +7,7 @@ mod answers;
 mod cluster;
 mod gateway;
 mod refusals;
+mod resends;
 mod run;
 mod tls;
 mod uploads;

@@ -68,6 +68,10 @@ pub async fn run(cluster: &Cluster, settings: &Settings) -> Result<Told, Error> 
 
 pub async fn run_opened(remote: &Arc<Remote>) -> Result<Told, Error> {
     let (_folder, upload) = upload();
+    run_with(remote, upload).await
+}
+
+pub async fn run_with(remote: &Arc<Remote>, upload: Upload) -> Result<Told, Error> {
     let queries = remote.schemas.len();
     let mut told =
         Told { rows: vec![vec![]; queries], done: vec![None; queries], ..Told::default() };
@@ -86,7 +90,7 @@ pub async fn run_opened(remote: &Arc<Remote>) -> Result<Told, Error> {
     Ok(told)
 }
 
-fn upload() -> (TempDir, Upload) {
+pub fn upload() -> (TempDir, Upload) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.csv");
     let rows: String = (0..ROWS).map(|n| format!("{}\n", 1_000_000 + n)).collect();

@@ -27,6 +27,7 @@ codes! {
     pub const TABLE_WITHOUT_FILES: Code = usage("CDL-1010", "a table without files");
     pub const BAD_DECIMAL: Code = usage("CDL-1011", "an impossible decimal");
     pub const NOT_A_FILE: Code = usage("CDL-1012", "not a regular file");
+    pub const FILE_CHANGED: Code = query("CDL-1013", "a file has changed while it was used");
 
     // Suites, data and results.
     pub const NO_SUCH_SUITE: Code = usage("CDL-1101", "no such suite");
@@ -91,6 +92,7 @@ codes! {
     pub const MESSAGE_UNENCODABLE: Code = query("CDL-4010", "a message cannot be encoded");
     pub const RABBITMQ_NOT_INSTALLED: Code = usage("CDL-4011", "RabbitMQ is not installed");
     pub const RABBITMQ_NOT_RUNNING: Code = connection("CDL-4012", "the private RabbitMQ does not run");
+    pub const NO_CHANNEL: Code = connection("CDL-4013", "no channel to the broker is left").retryable();
 
     // Processes.
     pub const WORKER_TASK_DIED: Code = query("CDL-5001", "a task of the worker died");
@@ -169,6 +171,9 @@ codes! {
     pub const PLANNERS_BUSY: Code = connection("CDL-8021", "too many sessions wait to be planned").retryable();
     pub const PLANNER_CANNOT_START: Code = connection("CDL-8022", "a planner cannot be started").retryable();
     pub const GATEWAY_INSECURE: Code = usage("CDL-8023", "a gateway that is open to everybody");
+    pub const OVER_QUOTA: Code = connection("CDL-8024", "more at once than a token may have").retryable();
+    pub const CLUSTER_STOPPED: Code = query("CDL-8025", "the cluster was stopped");
+    pub const QUEUE_MISSING: Code = query("CDL-8026", "a queue that has to be made again").retryable();
 
     // Clients of a cluster.
     pub const NO_GATEWAY: Code = connection("CDL-9001", "no gateway answers");

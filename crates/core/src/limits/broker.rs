@@ -26,6 +26,21 @@ limits! { BROKER = "The broker";
     /// Time that closing the connections may take when the last user is gone.
     BROKER_CLOSE_SECONDS_MAX: u64 = 2 => Effect("they are dropped");
 
+    /// Connections of a process that carry subscriptions: each has as many channels as the broker lets it have.
+    BROKER_CONNECTIONS_MAX: usize = 8 => Code(codes::NO_CHANNEL);
+
+    /// Channels of the first of them that are for other things: one for each operation that is under way, and for events.
+    BROKER_CHANNELS_RESERVED: usize = 72 => Effect("subscriptions go to another connection");
+
+    /// Operations on queues that are under way at a time.
+    BROKER_OPERATIONS_MAX: usize = 64 => Effect("the next ones wait");
+
+    /// How long a node waits for its name: a connection of a process that is gone may be believed in for twice the heartbeat.
+    NODE_NAME_WAIT_MS_MAX: u64 = 15_000 => Code(codes::NODE_RUNNING);
+
+    /// How often it looks whether its name is free.
+    NODE_NAME_LOOK_MS: u64 = 200 => Effect("the name is tried again");
+
     /// Threads that speak to the broker: they must not wait for those that compute.
     BROKER_THREADS: usize = 2 => Effect("messages wait for a thread");
 

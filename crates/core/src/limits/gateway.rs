@@ -5,11 +5,32 @@ use super::limit::limits;
 use crate::error::codes;
 
 limits! { GATEWAY = "Gateways";
-    /// Sessions of a cluster at the same time, when its operator sets no other number.
+    /// Sessions of a cluster at the same time, when its operator sets no other number. Where several tokens are accepted,
+    /// none opens one more that has as many as are free.
     SESSIONS_MAX: usize = 8 => Code(codes::TOO_MANY_SESSIONS);
 
     /// The greatest number that an operator can set.
     SESSIONS_SET_MAX: i64 = 9999 => Effect("the command line is refused");
+
+    /// Calls and streams of one token at a gateway. Far above what a client has: one for each of its queries, and a few.
+    GATEWAY_OWNER_STREAMS_MAX: usize = 4096 => Code(codes::OVER_QUOTA);
+
+    /// Of these, results that are read, where several tokens are accepted: each has a channel to the broker, of which a
+    /// connection has some two thousand.
+    GATEWAY_OWNER_RESULT_STREAMS_MAX: usize = 1000 => Code(codes::OVER_QUOTA);
+
+    /// Connections of one token to a gateway, where several are accepted: half of all.
+    GATEWAY_OWNER_CONNECTIONS_MAX: usize = 512 => Code(codes::OVER_QUOTA);
+
+    /// Bytes of messages of one token that a gateway has received in part: whoever begins many and ends none would fill its
+    /// memory.
+    GATEWAY_OWNER_INCOMING_BYTES_MAX: usize = 128 << 20 => Code(codes::OVER_QUOTA);
+
+    /// Bytes of what one token's calls ask of a gateway at the same time: sessions to be opened, most of all.
+    GATEWAY_OWNER_ACTION_BYTES_MAX: usize = 64 << 20 => Code(codes::OVER_QUOTA);
+
+    /// Streams of batches of one session at a gateway: each may have a message in memory that is just being read.
+    PUT_SESSION_STREAMS_MAX: usize = 8 => Code(codes::OVER_QUOTA);
 
     /// Time after which a client that found no capacity for its session may ask again.
     SESSIONS_RETRY_MS: u64 = 2000 => Effect("the client asks again");
@@ -60,7 +81,8 @@ limits! { GATEWAY = "Gateways";
     /// Bytes of what a client says beside the rows of a fragment: its number, and the encoding of each column.
     PUT_METADATA_BYTES_MAX: usize = 1 << 20 => Code(codes::BAD_REQUEST);
 
-    /// Packed bytes of the batches of one session that a gateway has in hand.
+    /// Packed bytes of the batches of one session that a gateway has in hand. Of a stream whose last batch has found no
+    /// room in them nothing more is read.
     PUT_MEMORY_BYTES_MAX: u32 = 32 << 20 => Effect("the client waits");
 
     /// Compute threads that a cluster is taken to have, for the length of its queues of fragments.
@@ -75,6 +97,12 @@ limits! { GATEWAY = "Gateways";
 
     /// Interval at which a gateway renews its lease of a session's client, and looks how the session is.
     LEASE_RENEW_MS: u64 = 1000 => Effect("the lease is written");
+
+    /// Interval at which a gateway looks whether all queues of a session are there, and who serves its shards.
+    QUEUES_LOOK_MS: u64 = 3000 => Effect("lost queues are made again, and what was in them is sent again");
+
+    /// Number of times that queues of one session may be lost: a broker that keeps losing them will lose the next.
+    RESENDS_MAX: u32 = 16 => Code(codes::QUEUE_LOST);
 
     /// Interval at which a gateway looks for sessions without a client, and for what ended ones left.
     JANITOR_TICK_MS: u64 = 1000 => Effect("what is over is removed");

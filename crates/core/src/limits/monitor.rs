@@ -18,8 +18,8 @@ limits! { MONITOR = "Monitors";
     /// answers waits for a processor on a machine that is overloaded.
     MISSES_MAX: usize = 5 => Effect("the node is dead, and brought back");
 
-    /// Pongs that are read before the next tick, so that none that is there counts as missed.
-    PONG_MESSAGES_MAX: usize = 4096 => Effect("the rest is read after the tick");
+    /// Pongs of one node that are read before the next tick: more than it has pings to answer.
+    PONG_MESSAGES_MAX: usize = 8 => Effect("the rest is read after the tick");
 
     /// Events of others that wait for the monitor.
     MONITOR_EVENTS_MAX: usize = 256 => Effect("senders wait");

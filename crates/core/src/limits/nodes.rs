@@ -42,6 +42,13 @@ limits! { NODES = "Nodes";
     /// so that this is long.
     STUCK_MS: u64 = 10_000 => Effect("the node is replaced");
 
+    /// How often a node whose main loop moves says so on its own host as well, where no network can be in the way.
+    ALIVE_TOUCH_MS: u64 = 500 => Effect("it says so");
+
+    /// A process that has said so within this time is not replaced, however silent it is on the network: its port may be
+    /// flooded, or its machine cut off.
+    ALIVE_MS_MAX: u64 = 3000 => Effect("a silent node is replaced");
+
     /// A process that is stuck for so long ends itself, for the case that nobody else does.
     STUCK_END_MS: u64 = 60_000 => Effect("the process ends");
 

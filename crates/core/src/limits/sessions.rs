@@ -84,8 +84,21 @@ limits! { SESSIONS = "Sessions";
     /// Memory that the rows of one message may take once they are decompressed: nothing that comes in is trusted.
     BATCH_MEMORY_BYTES_MAX: usize = 256 << 20 => Code(codes::BAD_BATCH);
 
-    /// Bytes of results a session may leave unread before it fails: a client that does not read would fill the broker.
-    RESULT_QUOTA_BYTES: usize = 4 << 30 => Code(codes::RESULTS_OVER_QUOTA);
+    /// Bytes of results that a session may leave unread, divided among its queries: a client that does not read would fill
+    /// the broker.
+    RESULT_QUOTA_BYTES: usize = 4 << 30 => Effect("workers wait for the reader of the results, if there is one");
+
+    /// The part of a query at least: a message or two.
+    RESULT_QUEUE_BYTES_MIN: usize = 16 << 20 => Effect("a session of very many queries may leave more unread");
+
+    /// How long results over their quota wait for a reader that is not there: one that has lost its gateway comes back.
+    RESULT_UNREAD_SECONDS_MAX: u64 = 30 => Code(codes::RESULTS_OVER_QUOTA);
+
+    /// The pause before a message is tried again that found no room among results; it doubles.
+    RESULT_LOOK_MS_MIN: u64 = 20 => Effect("the message is tried again");
+
+    /// The longest pause.
+    RESULT_LOOK_MS_MAX: u64 = 1000 => Effect("the message is tried again");
 
     /// Time that a session may be open when the cluster is not told otherwise.
     SESSION_SECONDS_MAX: u64 = 86_400 => Code(codes::SESSION_TOO_LONG);

@@ -5,8 +5,8 @@ use super::limit::limits;
 use crate::error::codes;
 
 limits! { STORE = "The store";
-    /// Bytes that the journals of a session may take.
-    JOURNAL_BYTES_MAX: u64 = 256 << 30 => Code(codes::JOURNAL_TOO_LARGE);
+    /// Bytes that the journals of a session and the outputs of its stages may take together, divided among its shards.
+    SESSION_STORE_BYTES_MAX: u64 = 256 << 30 => Code(codes::JOURNAL_TOO_LARGE);
 
     /// Bytes of one record of a journal: what a loader must be able to hold at once.
     JOURNAL_RECORD_BYTES_MAX: usize = 1 << 30 => Code(codes::JOURNAL_TOO_LARGE);

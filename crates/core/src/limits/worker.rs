@@ -8,11 +8,23 @@ limits! { WORKER = "Workers";
     /// Table fragments that may wait for a map worker, for each compute thread.
     MAP_QUEUE_FRAGMENTS_PER_THREAD: usize = 2 => Effect("uploads wait");
 
+    /// Slices into which a fragment is divided of which a function would make too much at once.
+    MAP_FRAGMENT_SLICES: usize = 16 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
+
+    /// Bytes of rows that become of such a fragment, of all slices together.
+    MAP_OUTPUT_BYTES_MAX: usize = 320 << 20 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
+
     /// Fragments that a map worker holds: the next one may as well go to another worker.
     MAP_PREFETCH_MESSAGES: usize = 1 => Effect("the fragment is for another worker");
 
     /// Messages that may wait for a shard before its publishers are refused.
     SHARD_QUEUE_MESSAGES_MAX: usize = 64 => Effect("publishers wait");
+
+    /// Messages that may wait for all shards of a session: what it may take of the broker, beside results.
+    SESSION_QUEUE_MESSAGES_MAX: usize = 2048 => Effect("the queues of many shards are shorter");
+
+    /// However many shards there are.
+    SHARD_QUEUE_MESSAGES_MIN: usize = 8 => Effect("publishers wait");
 
     /// Deliveries a consumer holds unacknowledged.
     PREFETCH_MESSAGES: usize = 16 => Effect("the broker keeps the next ones");
@@ -28,6 +40,15 @@ limits! { WORKER = "Workers";
 
     /// Messages of a committed output that are on their way at the same time.
     OUTPUT_MESSAGES_IN_FLIGHT: usize = 8 => Effect("the next ones wait");
+
+    /// How often a stage is run again that found too little memory while others ran in the same process.
+    MEMORY_RETRIES_MAX: u32 = 4 => Code(codes::OUT_OF_MEMORY);
+
+    /// The pause before it is; it doubles.
+    MEMORY_RETRY_MS_MIN: u64 = 2000 => Effect("the stage is run again");
+
+    /// The longest pause.
+    MEMORY_RETRY_MS_MAX: u64 = 30_000 => Effect("the stage is run again");
 
     /// Bytes of messages that a shard takes and writes down at once.
     RECORD_BYTES: usize = 16 << 20 => Effect("a record is written");

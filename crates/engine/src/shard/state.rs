@@ -5,7 +5,7 @@ use caudal_core::{FragmentId, SeenOfSource, StageId};
 use caudal_protocol::{FragmentPart, Section};
 use datafusion::error::DataFusionError;
 
-use super::Shard;
+use super::{EarlyState, Shard};
 use crate::error::Error;
 
 /// Everything a shard has taken: rows, merged, together with the fragments they came in.
@@ -71,7 +71,9 @@ impl Shard {
         if !self.waiting.contains(&stage) {
             return Ok(());
         }
-        let said = &mut self.early.entry(stage).or_default().said;
+        let engine = &self.engine;
+        let state = self.early.entry(stage).or_insert_with(|| EarlyState::new(engine));
+        let said = &mut state.said;
         said.next_number = said.next_number.max(number + 1);
         Ok(said.add(batches).map_err(DataFusionError::from)?)
     }

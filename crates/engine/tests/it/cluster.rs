@@ -254,7 +254,7 @@ impl Cluster {
             let stage = completion.stage;
             let (sender, outputs) = mpsc::channel(1);
             let (ran, outputs) = futures::join!(
-                self.engine.complete(completion, sender),
+                self.engine.complete(&completion, sender),
                 outputs.collect::<Vec<_>>()
             );
             self.done[shard].insert(stage);

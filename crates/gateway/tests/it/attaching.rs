@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use caudal_core::{SessionId, codes};
+use caudal_core::{SessionId, ShardId, codes};
 use caudal_protocol::calls::Status;
 use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
 use caudal_protocol::{Failure, Objects, Queues};
@@ -35,8 +35,13 @@ async fn a_client_is_told_what_its_session_waits_for() {
     let status = next_status(&mut attached).await;
     assert_eq!(status.workers, 0);
     assert_eq!(status.waiting_for[1], "worker old does not take part: it is of version 0");
-    let map = Queues { session: session.clone() }.map();
+    let queues = Queues { session: session.clone() };
+    let map = queues.map();
     let working = cluster.broker().consume(&map, 1).await.unwrap();
+    let mut owning = vec![];
+    for shard in [ShardId(0), ShardId(1)] {
+        owning.push(cluster.broker().consume(&queues.shard(shard), 1).await.unwrap());
+    }
     claim(&cluster, &session, "old", None).await;
     let status = next_status(&mut attached).await;
     assert_eq!((status.workers, status.waiting_for), (1, vec![]), "it came back as a new one");
@@ -48,6 +53,8 @@ async fn a_client_is_told_what_its_session_waits_for() {
     assert_eq!(status.waiting_for, [deserted]);
     let _working = cluster.broker().consume(&map, 1).await.unwrap();
     assert!(next_status(&mut attached).await.waiting_for.is_empty());
+    owning.pop();
+    assert_eq!(next_status(&mut attached).await.waiting_for, ["no worker serves shard 1"]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use caudal_broker::{Broker, QueueKind};
 use caudal_core::SessionId;
+use caudal_gateway::shutdown::{end_sessions, remove_ended, wait_for_gateways};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::objects::slot;
 use caudal_protocol::{Objects, Queues};
@@ -153,4 +154,32 @@ async fn an_old_tombstone_goes_after_what_a_sleeper_brought_back() {
     })
     .await;
     assert!(cluster.leftovers().await.is_empty());
+}
+
+#[tokio::test]
+async fn sessions_end_with_their_cluster_and_clients_are_told() {
+    let cluster = Cluster::new();
+    let node = cluster.gateway().await;
+    let client = node.client().await;
+    let session = opened(&client).await;
+    let attached = client.attach(&session).await.unwrap();
+    let others = [String::from("of-another-cluster")];
+    let ended = end_sessions(&cluster.store, Some(&others)).await.unwrap();
+    assert!(ended.is_empty(), "{ended:?} belong to others");
+    let ours = [String::from("gateway-1")];
+    let ended = end_sessions(&cluster.store, Some(&ours)).await.unwrap();
+    assert_eq!(ended, std::slice::from_ref(&session));
+    let (end, waited) = tokio::join!(attached.end(), wait_for_gateways(&cluster.store, &ended));
+    waited.unwrap();
+    assert_eq!(code(&end), "CDL-8025");
+    cluster.wait_until_nothing_is_left().await;
+
+    // Where no gateway is left to do it.
+    let session = client.open(&numbers_request(2)).await.unwrap().session;
+    node.kill().await;
+    let ended = end_sessions(&cluster.store, None).await.unwrap();
+    assert_eq!(ended, [session]);
+    remove_ended(&cluster.store, &ended).await.unwrap();
+    let left = [cluster.store.list("sessions").await, cluster.store.list("slots").await];
+    assert_eq!(left.map(Result::unwrap), [vec![], vec![]] as [Vec<String>; 2]);
 }

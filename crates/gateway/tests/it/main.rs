@@ -6,8 +6,11 @@
 mod access;
 mod attaching;
 mod closing;
+mod lost_queues;
 mod opening;
+mod quotas;
 mod reading;
+mod store_trouble;
 mod strangers;
 mod support;
 mod trouble;

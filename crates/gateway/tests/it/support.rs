@@ -194,7 +194,12 @@ impl Client {
     }
 
     pub async fn attach(&self, session: &SessionId) -> Result<Exchange, Status> {
-        self.exchange(&StreamCommand::Attach { session: session.clone() }).await
+        self.exchange(&StreamCommand::Attach { session: session.clone(), resends: false }).await
+    }
+
+    /// As a client that can send its tables again.
+    pub async fn attach_resending(&self, session: &SessionId) -> Result<Exchange, Status> {
+        self.exchange(&StreamCommand::Attach { session: session.clone(), resends: true }).await
     }
 
     pub async fn put(&self, messages: Vec<FlightData>) -> Result<Streaming<PutResult>, Status> {

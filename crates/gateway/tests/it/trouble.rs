@@ -142,7 +142,7 @@ async fn a_client_learns_that_the_broker_is_in_trouble() {
     let gateway = Gateway::new(settings(), Arc::new(broker), Arc::clone(&cluster.store));
     let (gateway, owner) = (Arc::new(gateway), Owner::of_token(""));
     let session = gateway.open(&owner, numbers_request(1)).await.unwrap().session;
-    let mut attached = gateway.attach(&owner, &session).await.unwrap();
+    let mut attached = gateway.attach(&owner, &session, false).await.unwrap();
     let status = attached.next().await.unwrap();
     let blocked = "the broker takes nothing: it is short of memory or disk";
     assert_eq!(status.waiting_for, [blocked, "no worker has claimed the session"]);

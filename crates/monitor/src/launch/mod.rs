@@ -22,6 +22,8 @@ pub enum Host {
     /// It is there but does not run: SIGSTOP, or a paused container.
     Frozen(Process),
     Running(Process),
+    /// It has said on its own host, not long ago, that its main loop moves.
+    Well(Process),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +79,13 @@ fn does_not_die() -> io::Error {
 /// A running process is replaced only by a monitor that has heard that very process: one that was started
 /// by somebody else in the meantime, or that the monitor cannot hear at all, is left alone. So two leaders
 /// do not undo each other's revivals, and who is cut off is replaced once, however long and by however
-/// many it is missed.
+/// many it is missed. One that is well is not replaced at all: what is silent is the network, or its port is flooded.
 pub fn decide(host: Host, dead: Option<Process>) -> Decision {
     match host {
         Host::Gone => Decision::Start,
         Host::Frozen(process) => Decision::Replace(process),
         Host::Running(process) if dead == Some(process) => Decision::Replace(process),
-        Host::Running(_) => Decision::LeaveAlone,
+        Host::Running(_) | Host::Well(_) => Decision::LeaveAlone,
     }
 }
 
@@ -97,6 +99,7 @@ mod tests {
         for dead in [None, Some(this), Some(other)] {
             assert_eq!(decide(Host::Gone, dead), Decision::Start);
             assert_eq!(decide(Host::Frozen(this), dead), Decision::Replace(this));
+            assert_eq!(decide(Host::Well(this), dead), Decision::LeaveAlone);
         }
         assert_eq!(decide(Host::Running(this), Some(this)), Decision::Replace(this));
         assert_eq!(decide(Host::Running(this), Some(other)), Decision::LeaveAlone);

@@ -20,7 +20,11 @@ pub fn launch(
 ) -> io::Result<Outcome> {
     // Two at most, where a launcher died half-way.
     for process in folder.processes(name) {
-        let host = if process.is_frozen() { Host::Frozen(process) } else { Host::Running(process) };
+        let host = match () {
+            () if process.is_frozen() => Host::Frozen(process),
+            () if folder.is_well(name, process) => Host::Well(process),
+            () => Host::Running(process),
+        };
         match decide(host, dead) {
             Decision::Start => {}
             Decision::LeaveAlone => return Ok(Outcome::LeftAlone),

@@ -78,6 +78,7 @@ mod armed {
 
     /// Reaches a point.
     pub fn hit(point: &'static str) {
+        super::simulated::count_hit(point);
         for armed in POINTS.iter().filter(|armed| armed.name == point) {
             if armed.reached.fetch_add(1, Ordering::Relaxed) + 1 == armed.at && claim(point) {
                 act(&armed.act);

@@ -10,6 +10,7 @@ thread_local! {
     static MUTANT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static KNOBS: RefCell<BTreeMap<&'static str, RangeInclusive<usize>>> =
         const { RefCell::new(BTreeMap::new()) };
+    static HITS: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Switches a deliberate defect on, for this thread.
@@ -20,6 +21,15 @@ pub fn set_mutant(name: Option<&'static str>) {
 /// Bounds for this thread, by their names; others stay as they are.
 pub fn set_knobs(knobs: impl IntoIterator<Item = (&'static str, RangeInclusive<usize>)>) {
     KNOBS.set(knobs.into_iter().collect());
+}
+
+/// How often this thread has come to each fail point since this was asked before.
+pub fn take_hits() -> BTreeMap<&'static str, u64> {
+    HITS.take()
+}
+
+pub(super) fn count_hit(point: &'static str) {
+    HITS.with_borrow_mut(|hits| *hits.entry(point).or_default() += 1);
 }
 
 /// Whether a simulation has switched on a deliberate defect, which it then has to find.

@@ -40,6 +40,8 @@ pub struct Directory {
     root: Arc<Root>,
     /// Calls at once: a disk that hangs keeps its threads, and may not get all there are.
     places: Arc<Semaphore>,
+    /// How long a call may take.
+    call_max: Duration,
 }
 
 impl Directory {
@@ -49,7 +51,8 @@ impl Directory {
         let name = path.display().to_string();
         let root = Root::open(path).map_err(|error| failure("open", &name, &error))?;
         let places = Arc::new(Semaphore::new(limits::STORE_THREADS_MAX));
-        Ok(Self { root: Arc::new(root), places })
+        let call_max = Duration::from_millis(limits::STORE_CALL_MS_MAX);
+        Ok(Self { root: Arc::new(root), places, call_max })
     }
 
     /// Disks are slow: their work is done where it holds nobody up. One that does not answer (a mount whose server is gone)
@@ -75,10 +78,9 @@ impl Directory {
             let done = tokio::task::spawn_blocking(blocking).await;
             done.unwrap_or_else(|ended| Err(io::Error::other(ended)))
         };
-        let call_max = Duration::from_millis(limits::STORE_CALL_MS_MAX);
+        let call_max = self.call_max;
         let result = tokio::time::timeout(call_max, working).await.unwrap_or_else(|_| {
-            let seconds = call_max.as_secs();
-            Err(io::Error::new(ErrorKind::TimedOut, format!("no answer within {seconds} s")))
+            Err(io::Error::new(ErrorKind::TimedOut, format!("no answer within {call_max:?}")))
         });
         result.map_err(|error| failure(action, name, &error))
     }
@@ -300,5 +302,37 @@ fn failure(action: &'static str, name: &str, error: &io::Error) -> StoreError {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full { name },
         _ => StoreError::Failed { action, name, reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// What is read from a pipe that nobody writes to comes as late as from a mount whose server is gone.
+    #[tokio::test]
+    async fn a_disk_that_does_not_answer_is_an_error_in_time_and_no_obstacle_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Directory::open(folder.path()).unwrap();
+        store.call_max = Duration::from_millis(300);
+        let pipe = folder.path().join("hung");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let started = Instant::now();
+        for _ in 0..3 {
+            let error = store.get("hung").await.unwrap_err();
+            assert!(matches!(error, StoreError::Failed { .. }), "{error}");
+            assert!(error.to_string().contains("no answer within 300ms"), "{error}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(30));
+        assert_eq!(store.create("well", "x".into()).await.unwrap(), Created::New);
+        assert_eq!(store.get("well").await.unwrap().unwrap(), "x");
+        // Its threads come back, or the runtime would wait for them. Opened for both: for writing alone it would wait for a reader,
+        // and the first has let all of them go.
+        let writer = fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        drop(writer);
     }
 }

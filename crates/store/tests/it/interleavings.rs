@@ -1,5 +1,8 @@
 //! Two or three owners of one shard at once, in any order of their operations on the store, with
 //! deaths and lost answers in between: nothing acknowledged is lost, nothing is there twice.
+//!
+//! Every order where there are few operations ([`every_order`]: all of them, of two and of three owners, and of two with one
+//! fault at every place); random ones where there are hundreds.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -194,6 +197,79 @@ fn whatever_the_order_nothing_is_lost_and_nothing_is_there_twice() {
     for count in [acked, snapshots, fenced, compacted_under_a_load, lost_answers_found, faults] {
         assert!(count.get() >= 20, "not everything was tested: {happened:?}");
     }
+}
+
+/// All sequences of so many steps of so many owners.
+fn every_order(owners: usize, steps: u32) -> impl Iterator<Item = Vec<Step>> {
+    (0..owners.pow(steps)).map(move |order| {
+        (0..steps).map(|at| Step::Go { owner: order / owners.pow(at) % owners }).collect()
+    })
+}
+
+/// The same with this done at every place.
+fn with_one(
+    orders: impl Iterator<Item = Vec<Step>>,
+    what: Step,
+) -> impl Iterator<Item = Vec<Step>> {
+    orders.flat_map(move |order| {
+        (0..order.len()).map(move |at| {
+            let mut order = order.clone();
+            order.insert(at, what);
+            order
+        })
+    })
+}
+
+/// What owners do is drawn from the seed: with each other, the same orders are of other operations.
+const PROGRAMS: u64 = 3;
+
+fn every_case(
+    map: impl Fn() -> Arc<MapStore>,
+    happened: &Rc<Happened>,
+    orders: impl Fn() -> Box<dyn Iterator<Item = Vec<Step>>>,
+) -> Result<usize, String> {
+    let mut cases = 0;
+    for seed in 0..PROGRAMS {
+        for steps in orders() {
+            cases += 1;
+            let ran = run(map(), Rc::clone(happened), 1000 * seed, &steps);
+            ran.map_err(|error| format!("seed {seed}, {steps:?}: {error}"))?;
+        }
+    }
+    Ok(cases)
+}
+
+#[test]
+fn every_order_of_a_few_operations() {
+    let happened = Rc::default();
+    let fault = |fault| Step::Fail { owner: 0, fault };
+    let two = || every_order(2, 9);
+    let cases = [
+        every_case(MapStore::new, &happened, || Box::new(every_order(2, 14))),
+        every_case(MapStore::new, &happened, || Box::new(every_order(3, 8))),
+        every_case(MapStore::new, &happened, || Box::new(with_one(two(), Step::Die { owner: 0 }))),
+        every_case(MapStore::new, &happened, || Box::new(with_one(two(), fault(Fault::NotDone)))),
+        every_case(MapStore::new, &happened, || {
+            Box::new(with_one(two(), fault(Fault::AnswerLost)))
+        }),
+        every_case(MapStore::new, &happened, || {
+            Box::new(with_one(two(), fault(Fault::AskedAgain)))
+        }),
+    ];
+    let cases: usize =
+        cases.map(|cases| cases.unwrap_or_else(|error| panic!("{error}"))).iter().sum();
+    println!("{cases} cases: {happened:?}");
+    for count in [&happened.acked, &happened.fenced, &happened.lost_answers_found, &happened.faults]
+    {
+        assert!(count.get() >= 1000, "not everything was tested: {happened:?}");
+    }
+}
+
+#[test]
+fn without_the_fence_some_order_goes_wrong() {
+    let found =
+        every_case(MapStore::without_fence, &Rc::default(), || Box::new(every_order(2, 14)));
+    assert!(found.is_err(), "{found:?}");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::limits;
-use caudal_store::{Committed, Error, OutputWriter, Store, committed};
+use caudal_core::{SessionId, ShardId, StageId, limits};
+use caudal_store::{
+    Allowance, Committed, Error, Loader, OutputWriter, SessionRecords, Store, committed,
+};
 
 use crate::faulty_store::{Fault, FaultyStore};
 use crate::map_store::MapStore;
@@ -50,6 +52,63 @@ async fn what_is_committed_is_read_back() {
         assert_eq!(read_committed(&map).await.unwrap(), bodies(1, lengths));
         assert_eq!(map.objects().len(), objects, "{lengths:?}");
     }
+}
+
+/// The journal and the outputs of a shard have what they may take together.
+#[tokio::test]
+async fn outputs_count_like_the_journal_beside_them() {
+    let map = MapStore::new();
+    let body = |bytes: usize| Bytes::from(vec![7; bytes]);
+    let large = limits::OUTPUT_INLINE_BYTES;
+    let most = 2 * large as u64 + 4000;
+    let mut journal = Loader::open(map.clone(), FOLDER, most).await.unwrap().into_journal();
+    journal.append(body(1000)).await.unwrap();
+
+    let writer = |key: &str| {
+        OutputWriter::new(Arc::clone(&map) as _, FOLDER, key).within(journal.allowance())
+    };
+    let mut first = writer("s1");
+    first.push(body(large)).await.unwrap();
+    let first = first.commit().await.unwrap();
+    assert!((large as u64..large as u64 + 200).contains(&first.bytes()), "{}", first.bytes());
+    let found = committed(Arc::clone(&map) as _, FOLDER, "s1").await.unwrap().unwrap();
+    assert_eq!(found.bytes(), first.bytes(), "who takes over knows it");
+
+    let mut second = writer("s2");
+    second.push(body(large)).await.unwrap();
+    let objects = map.objects().len();
+    let refused = second.push(body(large)).await.unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    assert_eq!(map.objects().len(), objects, "nothing was written");
+    let refused = journal.append(body(3000)).await.unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+
+    // A successor begins with what it finds: the first output, not what was never committed.
+    let mut loader = Loader::open(map.clone(), FOLDER, most).await.unwrap();
+    while loader.next().await.unwrap().is_some() {}
+    let mut journal = loader.into_journal();
+    journal.allowance().add_output(found.bytes());
+    journal.append(body(1000)).await.unwrap();
+    let refused = journal.append(body(large + 4000)).await.unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn early_rows_are_found_by_their_attempt_and_count() {
+    let map = MapStore::new();
+    let records = SessionRecords::new(Arc::clone(&map) as _, SessionId("s".into()));
+    let (shard, stage, allowance) = (ShardId(1), StageId(2), Allowance::new(1000));
+    let rows = |byte: u8| Bytes::from(vec![byte; 300]);
+    let one = records.write_early(shard, stage, rows(1), &allowance).await.unwrap();
+    let two = records.write_early(shard, stage, rows(2), &allowance).await.unwrap();
+    assert_eq!(records.read_early(shard, stage, one).await.unwrap(), rows(1));
+    assert_eq!(records.read_early(shard, stage, two).await.unwrap(), rows(2));
+    assert!(records.committed_output(shard, stage).await.unwrap().is_none());
+    let refused = records.write_early(shard, stage, rows(3), &allowance).await.unwrap_err();
+    assert!(matches!(refused, Error::TooLarge { .. }), "{refused}");
+    assert_eq!(map.objects().len(), 2);
+    let none = records.read_early(shard, stage, one ^ two).await.unwrap_err();
+    assert!(matches!(none, Error::Gone { .. }), "{none}");
 }
 
 #[tokio::test]

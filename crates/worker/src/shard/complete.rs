@@ -6,14 +6,17 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use bytes::Bytes;
 use caudal_core::{FragmentId, ShardId, Source, StageId, limits};
 use caudal_engine::StageOutput;
 use caudal_engine::complete::{Completion, Destination};
+use caudal_protocol::ipc::decode_batches;
 use caudal_protocol::wire::{self, frame, unframe};
 use caudal_protocol::{Failure, Message, Section};
-use caudal_runtime::{compute, failpoint};
-use caudal_store::{Committed, OutputWriter};
+use caudal_runtime::time::sleep;
+use caudal_runtime::{Backoff, compute, failpoint};
+use caudal_store::{Allowance, Committed, OutputWriter};
 use futures::channel::mpsc;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
@@ -34,14 +37,12 @@ pub async fn run_and_publish(
     worker: Worker,
     shard: ShardId,
     completion: Completion,
+    allowance: Allowance,
 ) -> Result<OutputEvent, Error> {
-    let stage = completion.stage;
+    let (stage, completion) = (completion.stage, Arc::new(completion));
     let ran = match worker.durable.clone() {
-        None => run(&worker, shard, completion, To::Broker).await?,
-        Some(durable) => {
-            let writer = durable.records.output_writer(shard, stage);
-            run_and_commit(&worker, &durable, shard, completion, writer).await?
-        }
+        None => run(&worker, shard, &completion, To::Broker).await?,
+        Some(durable) => run_and_commit(&worker, &durable, shard, &completion, &allowance).await?,
     };
     match ran {
         Ok(()) => Ok(OutputEvent::Stage(stage)),
@@ -65,6 +66,7 @@ pub async fn fail_and_publish(
         return Ok(OutputEvent::Stage(stage));
     };
     let mut writer = durable.records.output_writer(shard, stage);
+    let failed = queries.clone();
     for query in queries {
         let message = wire::encode(&Message::Failed { query, failure: failure.clone() })?;
         let queue = worker.queues.result(query);
@@ -72,18 +74,35 @@ pub async fn fail_and_publish(
     }
     let output = writer.commit().await?;
     tracing::debug!(session = %durable.session(), shard = shard.0, %stage, "failure committed");
-    publish(worker, stage, output).await
+    let published = publish(worker.clone(), stage, output).await?;
+    failed.into_iter().for_each(|query| worker.has_failed(query));
+    Ok(published)
 }
 
 async fn run_and_commit(
     worker: &Worker,
     durable: &Durable,
     shard: ShardId,
-    completion: Completion,
-    mut writer: OutputWriter,
+    completion: &Arc<Completion>,
+    allowance: &Allowance,
 ) -> Result<Result<(), caudal_engine::Error>, Error> {
     let stage = completion.stage;
-    let ran = run(worker, shard, completion, To::Journal(&mut writer)).await?;
+    let mut retries = 0;
+    let (ran, writer) = loop {
+        let writer = durable.records.output_writer(shard, stage);
+        let mut writer = writer.within(allowance.clone());
+        let others = worker.engine.completions();
+        let ran = run(worker, shard, completion, To::Journal(&mut writer)).await?;
+        // Others had their part of the memory: it may suffice when they are done.
+        let others = others.max(worker.engine.completions());
+        let may_help = others > 0 && retries < limits::MEMORY_RETRIES_MAX;
+        if !matches!(ran, Err(caudal_engine::Error::Memory(_))) || !may_help {
+            break (ran, writer);
+        }
+        tracing::info!(session = %durable.session(), shard = shard.0, %stage, others, "tries again for want of memory");
+        sleep(MEMORY_RETRY.pause(retries)).await;
+        retries += 1;
+    };
     if ran.is_ok() {
         let output = writer.commit().await?;
         failpoint::hit("shard.committed");
@@ -92,6 +111,10 @@ async fn run_and_commit(
     }
     Ok(ran)
 }
+
+/// Before a stage is run again that found too little memory.
+const MEMORY_RETRY: Backoff =
+    Backoff::new(limits::MEMORY_RETRY_MS_MIN, limits::MEMORY_RETRY_MS_MAX);
 
 /// The destination of output as it is made.
 enum To<'a> {
@@ -103,13 +126,14 @@ enum To<'a> {
 async fn run(
     worker: &Worker,
     shard: ShardId,
-    completion: Completion,
+    completion: &Arc<Completion>,
     mut to: To<'_>,
 ) -> Result<Result<(), caudal_engine::Error>, Error> {
     let stage = completion.stage;
     let (sender, mut receiver) = mpsc::channel(limits::OUTPUT_AHEAD_FRAGMENTS);
     let engine = Arc::clone(&worker.engine);
-    let running = compute::spawn(async move { engine.complete(completion, sender).await });
+    let completion = Arc::clone(completion);
+    let running = compute::spawn(async move { engine.complete(&completion, sender).await });
     let queries = &worker.engine.plan.stage(stage).queries;
     let queries = queries.iter().map(|query| worker.engine.plan.query(*query).name.as_str());
     let queries = queries.collect::<Vec<_>>().join(", ");
@@ -154,7 +178,9 @@ pub async fn publish(
     stream::iter(0..output.len())
         .map(|index| async move {
             let (Address { queue }, message): (_, Bytes) = unframe(output.read(index).await?)?;
-            worker.broker.send_encoded(&queue, message).await?;
+            if !worker.is_failed(&queue) {
+                worker.send_encoded(&queue, message).await?;
+            }
             Ok::<_, Error>(())
         })
         .buffer_unordered(limits::OUTPUT_MESSAGES_IN_FLIGHT)
@@ -163,19 +189,34 @@ pub async fn publish(
     Ok(OutputEvent::Stage(stage))
 }
 
-pub async fn publish_early(
+/// Publishes what an earlier owner has answered early, and may not have published.
+pub async fn publish_early_again(
     worker: Worker,
     shard: ShardId,
-    early: EarlyAnswer,
+    answers: Vec<EarlyAnswer>,
 ) -> Result<OutputEvent, Error> {
-    let EarlyAnswer { stage, number, batches } = early;
+    let Some(durable) = &worker.durable else { return Ok(OutputEvent::Other) };
+    for EarlyAnswer { stage, number, attempt, .. } in answers {
+        let rows = durable.records.read_early(shard, stage, attempt).await?;
+        let batches = decode_batches(rows).map_err(wire::Error::from)?;
+        publish_early(&worker, shard, stage, number, batches).await?;
+    }
+    Ok(OutputEvent::Other)
+}
+
+pub async fn publish_early(
+    worker: &Worker,
+    shard: ShardId,
+    stage: StageId,
+    number: u32,
+    batches: Vec<RecordBatch>,
+) -> Result<(), Error> {
     let caudal_planner::stage::Output::Result(query) = worker.engine.plan.stage(stage).output
     else {
         unreachable!("only answers to clients are given early")
     };
     let id = FragmentId { source: Source::Shard { stage, shard }, number };
-    let sender = Sender { worker: &worker, id, attempt: worker.new_attempt(), end: None };
+    let sender = Sender { worker, id, attempt: worker.new_attempt(), end: None };
     let parts = split_answer(stage, batches);
-    sender.send(&worker.queues.result(query), parts).await?;
-    Ok(OutputEvent::Other)
+    sender.send(&worker.queues.result(query), parts).await
 }

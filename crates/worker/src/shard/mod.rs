@@ -65,7 +65,7 @@ async fn take_over(worker: &Worker, id: ShardId, redelivered: bool) -> Result<Ow
 
 /// Beside the load, not in its way: a send waits for capacity, and nobody takes from the queue before the load is done.
 async fn renew_batons(worker: &Worker, id: ShardId) -> Infallible {
-    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
+    let mut renew = baton_renewals();
     loop {
         renew.tick().await;
         if let Err(error) = worker.broker.send(&worker.queues.shard(id), Message::Baton).await {
@@ -82,8 +82,9 @@ async fn own(
     consumer: &mut dyn Consumer,
     mut progress: impl FnMut(),
 ) -> Result<(), Error> {
-    owner.take(with_those_that_follow(worker, first, consumer).await?, consumer).await?;
-    let mut renew = time::interval_later(Duration::from_secs(limits::BATON_RENEW_SECONDS));
+    let group = with_those_that_follow(worker, first, consumer, owner.held()).await?;
+    owner.take(group, consumer).await?;
+    let mut renew = baton_renewals();
     loop {
         tokio::select! {
             biased;
@@ -95,7 +96,7 @@ async fn own(
             }
             delivery = consumer.next() => {
                 let Some(delivery) = delivery? else { return Ok(()) };
-                let group = with_those_that_follow(worker, delivery, consumer).await?;
+                let group = with_those_that_follow(worker, delivery, consumer, owner.held()).await?;
                 owner.take(group, consumer).await?;
                 progress();
             }
@@ -105,6 +106,11 @@ async fn own(
             consumer.ack(baton).await?;
         }
     }
+}
+
+fn baton_renewals() -> time::Interval {
+    let seconds = failpoint::knob("baton_renew_seconds", limits::BATON_RENEW_SECONDS as usize);
+    time::interval_later(Duration::from_secs(seconds as u64))
 }
 
 /// Spreads the shards over the workers: the first subscriber of a shard owns it.
@@ -117,11 +123,13 @@ async fn wait_for_turn(worker: &Worker, id: ShardId) {
 }
 
 /// The group of a delivery: those that have arrived already, or do soon, are taken with it, one record for all.
-/// Nobody waits for the middle of a table; where something may end, it is taken at once.
+/// Nobody waits for the middle of a table; where something may end, it is taken at once. What is `held` already counts, too:
+/// beyond the prefetch nothing comes, however long one waits.
 async fn with_those_that_follow(
     worker: &Worker,
     first: Delivery,
     consumer: &mut dyn Consumer,
+    held: usize,
 ) -> Result<Vec<Delivery>, Error> {
     let linger_ms = worker.durable.as_ref().map_or(0, |durable| durable.linger_ms);
     let deadline = time::sleep(Duration::from_millis(linger_ms));
@@ -129,7 +137,7 @@ async fn with_those_that_follow(
     let mut bytes = first.message.size_bytes();
     let mut may_end = ends_something(&first.message);
     let mut group = vec![first];
-    while bytes < limits::RECORD_BYTES && group.len() < limits::PREFETCH_MESSAGES {
+    while bytes < limits::RECORD_BYTES && held + group.len() < limits::PREFETCH_MESSAGES {
         let next = match consumer.next().now_or_never() {
             Some(next) => next?,
             None if may_end || linger_ms == 0 => break,
@@ -152,6 +160,6 @@ fn ends_something(message: &Message) -> bool {
     match message {
         Message::Part(part) => part.end.is_some(),
         Message::Table(_) => false,
-        Message::End { .. } | Message::Baton | Message::Failed { .. } => true,
+        Message::End { .. } | Message::Baton | Message::Republish | Message::Failed { .. } => true,
     }
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use caudal_broker::{Consumer, Delivery, DeliveryTag};
-use caudal_core::{QueryId, ShardId, StageId, limits};
+use caudal_core::{ShardId, StageId, limits};
 use caudal_engine::{Shard, StageOutput, Taken};
+use caudal_protocol::ipc::{decode_batches, encode_batches};
 use caudal_protocol::{Failure, Message, wire};
 use caudal_runtime::{compute, failpoint, task};
-use caudal_store::{Committed, Journal, Record as LogRecord};
+use caudal_store::{Allowance, Committed, Journal, Record as LogRecord};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
@@ -26,7 +27,9 @@ pub struct Owner {
     shard: Option<Shard>,
     /// None where nothing could outlive this process.
     journal: Option<Journal>,
-    /// Everything answered early so far: part of a snapshot.
+    /// What the journal and outputs may take of the store.
+    allowance: Allowance,
+    /// Everything answered early so far, by where it is: part of a snapshot.
     early: Vec<EarlyAnswer>,
     /// Stages whose output is committed: part of a snapshot.
     done: BTreeSet<StageId>,
@@ -61,6 +64,7 @@ impl Owner {
             id,
             shard: Some(Shard::new(id, Arc::clone(&worker.engine), &BTreeSet::new())),
             journal: None,
+            allowance: Allowance::new(u64::MAX),
             early: vec![],
             done: BTreeSet::new(),
             running: BTreeSet::new(),
@@ -78,17 +82,24 @@ impl Owner {
         let outputs = committed_outputs(&self.worker, durable, self.id).await?;
         self.done = outputs.iter().map(|(stage, _)| *stage).collect();
         self.shard = Some(Shard::new(self.id, Arc::clone(&self.worker.engine), &self.done));
-        let bytes_max = limits::JOURNAL_BYTES_MAX / self.worker.engine.plan.shards as u64;
+        let bytes_max = limits::SESSION_STORE_BYTES_MAX as usize;
+        let bytes_max = failpoint::knob("session_store_bytes_max", bytes_max) as u64;
+        let bytes_max = bytes_max / self.worker.engine.plan.shards as u64;
         let mut loader = durable.records.load_journal(self.id, bytes_max).await?;
         let mut deaths = Deaths::default();
         let mut records = 0;
         while let Some(LogRecord::Snapshot(body) | LogRecord::Entry(body)) = loader.next().await? {
             let record = Record::decode(body)?;
             deaths.see(record.takeover);
-            self.restore(record).await?;
+            self.restore(durable, record).await?;
             records += 1;
         }
         let mut journal = loader.into_journal();
+        self.allowance = journal.allowance();
+        let early = self.early.iter().map(|early| early.rows_bytes);
+        for bytes in outputs.iter().map(|(_, output)| output.bytes()).chain(early) {
+            self.allowance.add_output(bytes);
+        }
         if redelivered || records > 0 {
             let (session, shard, deaths) = (durable.session(), self.id, deaths.in_a_row);
             info!(%session, shard = shard.0, records, deaths, "shard taken over");
@@ -102,43 +113,69 @@ impl Owner {
             journal.append(record.encode()?).await?;
         }
         self.journal = Some(journal);
+        // Others may have owned the shard meanwhile, been asked to publish again what was lost, and died of it.
+        self.worker.forget_failures();
         self.publish_again(outputs);
         self.end_failed_stages();
         Ok(())
     }
 
-    async fn restore(&mut self, record: Record) -> Result<(), Error> {
+    async fn restore(&mut self, durable: &Durable, record: Record) -> Result<(), Error> {
         if !record.done.iter().all(|stage| self.done.contains(stage)) {
             // Committed after we looked: what its inputs were is not here any more.
             return Err(Error::Superseded { shard: self.id });
         }
         let Record { state, messages, early, .. } = record;
-        self.early.extend(early.iter().cloned());
+        self.early.extend(&early);
         let restored = self.compute(|shard| {
             async move {
                 shard.restore(state).await?;
                 for message in messages {
                     take_one(shard, &wire::decode(message)?).await?;
                 }
-                for early in early {
-                    shard.restore_early(early.stage, early.number, &early.batches)?;
-                }
                 Ok::<_, Error>(())
             }
             .boxed()
         });
-        restored.await?
+        restored.await??;
+        for EarlyAnswer { stage, number, attempt, .. } in early {
+            let rows = durable.records.read_early(self.id, stage, attempt).await?;
+            let restored = self.compute(move |shard| {
+                async move {
+                    let rows = decode_batches(rows).map_err(wire::Error::from)?;
+                    Ok::<_, Error>(shard.restore_early(stage, number, &rows)?)
+                }
+                .boxed()
+            });
+            restored.await??;
+        }
+        Ok(())
     }
 
     /// Publishes what a predecessor may not have.
     fn publish_again(&mut self, outputs: Vec<(StageId, Committed)>) {
-        for early in self.early.clone() {
-            self.publish_early(early);
+        if !self.early.is_empty() {
+            let (worker, shard, early) = (self.worker.clone(), self.id, self.early.clone());
+            let publishing = complete::publish_early_again(worker, shard, early);
+            task::spawn_on(&mut self.outputs, publishing);
         }
         for (stage, output) in outputs {
             let publishing = complete::publish(self.worker.clone(), stage, output);
             task::spawn_on(&mut self.outputs, publishing);
         }
+    }
+
+    /// Publishes all output once more: a queue was lost with what this owner had put into it. Whoever takes over from here on
+    /// does the same, so nothing has to be written down.
+    async fn republish(&mut self) -> Result<(), Error> {
+        if let Some(durable) = self.worker.durable.clone() {
+            info!(session = %durable.session(), shard = self.id.0, "publishes again");
+            let outputs = committed_outputs(&self.worker, &durable, self.id).await?;
+            // Failures were lost like everything else that was in the queue.
+            self.worker.forget_failures();
+            self.publish_again(outputs);
+        }
+        Ok(())
     }
 
     /// Takes a group of deliveries: into memory, into the journal, and only then are they
@@ -148,6 +185,8 @@ impl Owner {
         group: Vec<Delivery>,
         consumer: &dyn Consumer,
     ) -> Result<(), Error> {
+        let bytes = group.iter().map(|delivery| delivery.message.size_bytes()).sum();
+        let _memory = self.worker.engine.hold("deliveries", bytes);
         let mut record = Record::default();
         let mut taken = vec![];
         let (mut redelivered, mut duplicates) = (0, 0);
@@ -156,6 +195,9 @@ impl Owner {
         for baton in batons {
             redelivered += u64::from(baton.redelivered);
             self.hold(baton.tag, consumer).await?;
+        }
+        if group.iter().any(|it| matches!(it.message.as_ref(), Message::Republish)) {
+            self.republish().await?;
         }
         let gathered = self.gather(&group).await?;
         for (Delivery { tag, message, encoded, redelivered: again }, gathered) in
@@ -173,7 +215,7 @@ impl Owner {
             taken.push(tag);
         }
         self.report(redelivered, duplicates);
-        self.answer_early(&mut record).await?;
+        let early = self.answer_early(&mut record).await?;
         mutants::ack_before_journal(&mut taken, consumer).await?;
         self.write_down(&record).await?;
         // Not before: who has lost the shard must not commit what is its own trouble.
@@ -181,11 +223,9 @@ impl Owner {
         for tag in taken {
             consumer.ack(tag).await?;
         }
-        for early in record.early {
-            self.publish_early(early.clone());
-            if self.journal.is_some() {
-                self.early.push(early);
-            }
+        self.early.extend(&record.early);
+        for (stage, output) in early {
+            self.publish_early(stage, output);
         }
         self.run_complete_stages().await?;
         self.snapshot().await
@@ -255,6 +295,11 @@ impl Owner {
         Ok(())
     }
 
+    /// Deliveries that are kept unacknowledged.
+    pub fn held(&self) -> usize {
+        usize::from(self.baton.is_some())
+    }
+
     /// Keeps the baton. A second one is a repetition of the first.
     async fn hold(&mut self, baton: DeliveryTag, consumer: &dyn Consumer) -> Result<(), Error> {
         if mutants::no_baton(baton, consumer).await? {
@@ -283,22 +328,48 @@ impl Owner {
         if finished { self.baton.take() } else { None }
     }
 
-    /// Early answers. They go into the record before they go out.
-    async fn answer_early(&mut self, record: &mut Record) -> Result<(), Error> {
+    /// Early answers. They are safe, and in the record, before they go out.
+    async fn answer_early(
+        &mut self,
+        record: &mut Record,
+    ) -> Result<Vec<(StageId, StageOutput)>, Error> {
+        let mut answers = vec![];
         for (stage, answer) in self.compute(|shard| shard.early_answers().boxed()).await? {
             match answer {
-                Err(error) => self.fail(stage, &Failure::of(&error)).await?,
-                Ok(StageOutput { number, batches, .. }) => {
-                    record.early.push(EarlyAnswer { stage, number, batches });
+                Err(error) => self.fail(stage, &Failure::of(&error)),
+                Ok(output) => {
+                    if let Some(durable) = &self.worker.durable {
+                        record.early.push(self.write_early(durable, stage, &output).await?);
+                    }
+                    answers.push((stage, output));
                 }
             }
         }
-        Ok(())
+        Ok(answers)
     }
 
-    fn publish_early(&mut self, early: EarlyAnswer) {
+    /// Where nobody sees them unless a record says so.
+    async fn write_early(
+        &self,
+        durable: &Durable,
+        stage: StageId,
+        output: &StageOutput,
+    ) -> Result<EarlyAnswer, Error> {
+        let batches = output.batches.clone();
+        let encoding = compute::run(async move { encode_batches(&batches) });
+        let rows = encoding.await.map_err(Error::Panicked)?.map_err(wire::Error::from)?;
+        let rows_bytes = rows.len() as u64;
+        let attempt = durable.records.write_early(self.id, stage, rows, &self.allowance).await?;
+        Ok(EarlyAnswer { stage, number: output.number, attempt, rows_bytes })
+    }
+
+    fn publish_early(&mut self, stage: StageId, output: StageOutput) {
         let (worker, shard) = (self.worker.clone(), self.id);
-        task::spawn_on(&mut self.outputs, complete::publish_early(worker, shard, early));
+        let StageOutput { number, batches, .. } = output;
+        task::spawn_on(&mut self.outputs, async move {
+            complete::publish_early(&worker, shard, stage, number, batches).await?;
+            Ok(OutputEvent::Other)
+        });
     }
 
     async fn run_complete_stages(&mut self) -> Result<(), Error> {
@@ -308,7 +379,8 @@ impl Owner {
                     failpoint::hit("shard.complete");
                     self.running.insert(completion.stage);
                     let (worker, shard) = (self.worker.clone(), self.id);
-                    let running = complete::run_and_publish(worker, shard, completion);
+                    let allowance = self.allowance.clone();
+                    let running = complete::run_and_publish(worker, shard, completion, allowance);
                     task::spawn_on(&mut self.outputs, running);
                 }
                 Err((stage, error)) => self.end_failed(stage, &error),
@@ -362,13 +434,15 @@ impl Owner {
         Ok(())
     }
 
-    /// Tells the queries that need a stage. Result queues are never full: this waits for nobody.
-    async fn fail(&self, stage: StageId, failure: &Failure) -> Result<(), Error> {
-        let queries: Vec<QueryId> = self.worker.engine.plan.stage(stage).queries.clone();
-        for query in queries {
-            self.worker.fail(query, failure.clone()).await?;
+    /// Tells the queries that need a stage.
+    fn fail(&mut self, stage: StageId, failure: &Failure) {
+        for query in self.worker.engine.plan.stage(stage).queries.clone() {
+            let (worker, failure) = (self.worker.clone(), failure.clone());
+            task::spawn_on(&mut self.outputs, async move {
+                worker.fail(query, failure).await?;
+                Ok(OutputEvent::Other)
+            });
         }
-        Ok(())
     }
 }
 
@@ -382,7 +456,9 @@ async fn take_one(shard: &mut Shard, message: &Message) -> Result<Taken, Error> 
             shard.end(*source, *count)?;
             Ok(Taken::Yes)
         }
-        Message::Baton | Message::Table(_) | Message::Failed { .. } => Ok(Taken::Duplicate),
+        Message::Baton | Message::Republish | Message::Table(_) | Message::Failed { .. } => {
+            Ok(Taken::Duplicate)
+        }
     }
 }
 

@@ -3,8 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod around;
+mod early;
 mod faults;
 mod fence;
+mod leaving;
+mod long_load;
+mod many_fragments;
+mod memory;
+mod refused;
+mod reluctant;
+mod results;
 mod slow_store;
 mod takeover;
 mod timeouts;

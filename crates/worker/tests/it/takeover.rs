@@ -153,8 +153,28 @@ impl Cluster {
     }
 
     pub fn start_on(&self, number: usize, store: Arc<dyn Store>) -> AbortOnDrop {
+        self.start_lingering(number, store, 0)
+    }
+
+    pub fn start_with(&self, number: usize, store: Arc<dyn Store>, memory: &Memory) -> AbortOnDrop {
+        let engine = Arc::new(Engine::new(Arc::clone(&self.plan), memory));
+        let worker = Worker { engine, ..self.worker(number, store, 0) };
+        AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))
+    }
+
+    pub fn start_lingering(
+        &self,
+        number: usize,
+        store: Arc<dyn Store>,
+        linger_ms: u64,
+    ) -> AbortOnDrop {
+        let worker = self.worker(number, store, linger_ms);
+        AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))
+    }
+
+    pub fn worker(&self, number: usize, store: Arc<dyn Store>, linger_ms: u64) -> Worker {
         let engine = Engine::new(Arc::clone(&self.plan), &Memory::new(1 << 30).unwrap());
-        let worker = Worker {
+        Worker {
             broker: self.broker(),
             engine: Arc::new(engine),
             queues: Queues { session: self.id.clone() },
@@ -167,12 +187,12 @@ impl Cluster {
                 worker: format!("worker-{number}"),
                 incarnation: number as u64,
                 spread_ms: 3,
-                linger_ms: 0,
+                linger_ms,
             }),
             stop: caudal_runtime::Level::default(),
             alone: Arc::default(),
-        };
-        AbortOnDrop(tokio::spawn(async move { worker.run().await.unwrap() }))
+            failed: Arc::default(),
+        }
     }
 
     fn manifest(&self) -> Manifest {

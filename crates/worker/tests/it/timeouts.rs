@@ -64,7 +64,7 @@ async fn a_store_that_fails_many_times_in_a_row_ends_no_session() {
 
 const SQL: &str = "SELECT k, count(*) AS c, sum(n) AS s FROM t GROUP BY k";
 
-async fn cluster(name: &str, tables: &[Table], store: Arc<dyn Store>) -> Cluster {
+pub async fn cluster(name: &str, tables: &[Table], store: Arc<dyn Store>) -> Cluster {
     Cluster {
         plan: Run::new(tables, &[SQL.to_string()], 1).plan().await.unwrap(),
         broker: Arc::new(MemoryBroker::default()),
@@ -74,13 +74,13 @@ async fn cluster(name: &str, tables: &[Table], store: Arc<dyn Store>) -> Cluster
     }
 }
 
-async fn check(tables: &[Table], answers: Vec<crate::harness::Answer>) {
+pub async fn check(tables: &[Table], answers: Vec<crate::harness::Answer>) {
     let [ours] = &answers[..] else { panic!("one query") };
     let theirs = plain(tables, SQL).await.unwrap();
     compare(ours.as_ref().unwrap(), &theirs, false).unwrap();
 }
 
-fn numbers() -> Table {
+pub fn numbers() -> Table {
     let schema = schema(&[("k", DataType::Int64), ("n", DataType::Int64)]);
     let fragment = |number: i64| {
         let keys: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
