@@ -4,23 +4,22 @@
 //! the broker answers or has been away for too long; a consumer that was lost says so and is done.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use caudal_broker::{
-    Broker, Consumer, Delivery, DeliveryTag, Error, Listener, Outage, QueueKind, SessionEvent,
-};
+use caudal_broker::{Broker, Consumer, Error, Listener, Outage, QueueKind, SessionEvent};
 use caudal_core::limits;
 use caudal_protocol::Message;
 use caudal_runtime::task;
-use caudal_runtime::time::{now, since, sleep};
+use caudal_runtime::time::{Instant, now, since, sleep};
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
+use crate::consumer::{SimConsumer, SimListener};
 use crate::faults::Fault;
+use crate::link::Link;
 use crate::trace::Brief;
-use crate::world::{HEARTBEAT, Link, lock};
+use crate::world::lock;
 
 #[derive(Clone)]
 pub struct SimBroker(pub Arc<Link>);
@@ -29,31 +28,45 @@ impl SimBroker {
     /// Asks the broker until it answers.
     async fn ask<T: Send + 'static>(
         &self,
-        question: impl Fn(u64) -> BoxFuture<'static, T>,
+        question: impl Fn() -> BoxFuture<'static, T>,
     ) -> Result<T, Error> {
         let start = now();
         loop {
             self.0.until_broker_reachable().await;
+            if self.0.is_broker_refused() {
+                let reason = "it does not let this node in".to_string();
+                return Err(Error::Refused { reason });
+            }
             if let Some(answer) = self.exchange(&question).await {
                 return Ok(answer);
             }
-            let seconds = since(start).as_secs();
-            if seconds > limits::BROKER_AWAY_SECONDS_MAX {
-                let (address, reason) = ("the simulation".to_string(), "it is lost".to_string());
-                return Err(Error::Away { address, seconds, reason });
-            }
-            sleep(Duration::from_millis(fastrand::u64(10..500))).await;
+            pause_since(start, "it is lost").await?;
         }
+    }
+
+    /// A connection has so many channels, and each subscription needs one: who gets none tries again.
+    async fn until_there_is_a_channel(&self) -> Result<(), Error> {
+        let start = now();
+        let world = &self.0.world;
+        while let Some(most) = world.bounds.channels_max.filter(|_| !world.is_calm())
+            && lock(&self.0.channels).len() >= most
+        {
+            if now() == start {
+                world.count(Fault::ChannelLimit);
+            }
+            pause_since(start, "it has no channel left").await?;
+        }
+        Ok(())
     }
 
     /// There and back. None where the connection is lost meanwhile: what was asked for is done or not.
     async fn exchange<T: Send + 'static>(
         &self,
-        question: &impl Fn(u64) -> BoxFuture<'static, T>,
+        question: &impl Fn() -> BoxFuture<'static, T>,
     ) -> Option<T> {
         let link = Arc::clone(&self.0);
         let connection = link.connection();
-        let question = question(connection);
+        let question = question();
         let (sender, receiver) = oneshot::channel();
         // What has left a node arrives, whatever becomes of the node.
         self.0.world.scope.spawn(async move {
@@ -71,11 +84,22 @@ impl SimBroker {
     }
 }
 
+/// Before the broker is asked again, unless it has been in vain for too long.
+async fn pause_since(start: Instant, reason: &str) -> Result<(), Error> {
+    let seconds = since(start).as_secs();
+    if seconds > limits::BROKER_AWAY_SECONDS_MAX {
+        let (address, reason) = ("the simulation".to_string(), reason.to_string());
+        return Err(Error::Away { address, seconds, reason });
+    }
+    sleep(Duration::from_millis(fastrand::u64(10..500))).await;
+    Ok(())
+}
+
 #[async_trait]
 impl Broker for SimBroker {
     async fn declare(&self, queue: &str, kind: QueueKind) -> Result<(), Error> {
         let (link, queue) = (Arc::clone(&self.0), queue.to_string());
-        let declared = self.ask(move |_| {
+        let declared = self.ask(move || {
             let (link, queue) = (Arc::clone(&link), queue.clone());
             Box::pin(async move {
                 link.world.say(&link.name, format_args!("declares {queue}"));
@@ -88,7 +112,7 @@ impl Broker for SimBroker {
 
     async fn delete(&self, queue: &str) -> Result<(), Error> {
         let (link, queue) = (Arc::clone(&self.0), queue.to_string());
-        let deleted = self.ask(move |_| {
+        let deleted = self.ask(move || {
             let (link, queue) = (Arc::clone(&link), queue.clone());
             Box::pin(async move {
                 link.world.say(&link.name, format_args!("deletes {queue}"));
@@ -103,7 +127,7 @@ impl Broker for SimBroker {
         // As over the network: a publish is finished also when nobody waits for it any more.
         let publishing = task::spawn(async move {
             let link = Arc::clone(&broker.0);
-            let published = broker.ask(move |_| {
+            let published = broker.ask(move || {
                 let (link, queue) = (Arc::clone(&link), queue.clone());
                 let message = Arc::clone(&message);
                 Box::pin(async move {
@@ -131,7 +155,7 @@ impl Broker for SimBroker {
 
     async fn has_consumer(&self, queue: &str) -> Result<bool, Error> {
         let (link, queue) = (Arc::clone(&self.0), queue.to_string());
-        let looked = self.ask(move |_| {
+        let looked = self.ask(move || {
             let (link, queue) = (Arc::clone(&link), queue.clone());
             Box::pin(async move { link.world.broker.has_consumer(&queue).await })
         });
@@ -144,14 +168,13 @@ impl Broker for SimBroker {
     }
 
     async fn consume(&self, queue: &str, prefetch: usize) -> Result<Box<dyn Consumer>, Error> {
+        self.until_there_is_a_channel().await?;
         let (link, queue) = (Arc::clone(&self.0), queue.to_string());
-        let subscribed = self.ask(move |connection| {
+        let subscribed = self.ask(move || {
             let (link, queue) = (Arc::clone(&link), queue.clone());
             Box::pin(async move {
                 link.world.say(&link.name, format_args!("subscribes to {queue}"));
-                let consumer = link.world.broker.consume_through(connection, &queue, prefetch)?;
-                let generation = link.lost.get();
-                Ok(SimConsumer { link, queue, generation, consumer: Some(consumer) })
+                SimConsumer::subscribe(link, queue, prefetch)
             })
         });
         Ok(Box::new(subscribed.await??))
@@ -159,7 +182,7 @@ impl Broker for SimBroker {
 
     async fn announce(&self, event: SessionEvent) -> Result<(), Error> {
         let link = Arc::clone(&self.0);
-        let announced = self.ask(move |_| {
+        let announced = self.ask(move || {
             let (link, event) = (Arc::clone(&link), event.clone());
             Box::pin(async move {
                 if link.world.happens(Fault::MissedEvent, 0.5) {
@@ -173,7 +196,7 @@ impl Broker for SimBroker {
 
     async fn listen(&self) -> Result<Box<dyn Listener>, Error> {
         let link = Arc::clone(&self.0);
-        let listening = self.ask(move |_| {
+        let listening = self.ask(move || {
             let link = Arc::clone(&link);
             Box::pin(async move {
                 let listener = link.world.broker.listen().await?;
@@ -185,7 +208,8 @@ impl Broker for SimBroker {
     }
 
     fn outage(&self) -> Option<Outage> {
-        self.0.is_broker_cut().then_some(Outage::Unreachable)
+        let is_out = self.0.is_broker_cut() || self.0.is_broker_refused();
+        is_out.then_some(Outage::Unreachable)
     }
 }
 
@@ -198,84 +222,5 @@ fn look_at_declare(link: &Link, queue: &str) {
     let session = queue.split('.').nth(1).unwrap_or_default();
     if lock(&link.world.objects).contains_key(&format!("closed/{session}")) {
         lock(&link.world.brought_back).insert(session.to_string());
-    }
-}
-
-fn lost() -> Error {
-    Error::Lost { reason: "as the simulation wants it".to_string() }
-}
-
-struct SimConsumer {
-    link: Arc<Link>,
-    queue: String,
-    /// Times that the connection had been lost before.
-    generation: u64,
-    consumer: Option<Box<dyn Consumer>>,
-}
-
-#[async_trait]
-impl Consumer for SimConsumer {
-    async fn next(&mut self) -> Result<Option<Delivery>, Error> {
-        let Some(consumer) = &mut self.consumer else { return Err(lost()) };
-        tokio::select! {
-            biased;
-            _ = self.link.lost.above(self.generation) => Err(lost()),
-            delivery = async {
-                self.link.until_broker_reachable().await;
-                consumer.next().await
-            } => {
-                if let Ok(Some(delivery)) = &delivery {
-                    let (tag, brief) = (delivery.tag.0, Brief(&delivery.message));
-                    let again = if delivery.redelivered { " again" } else { "" };
-                    let (name, queue) = (&self.link.name, &self.queue);
-                    let what = format_args!("{queue} -> {tag}{again}: {brief}");
-                    self.link.world.say(name, what);
-                }
-                delivery
-            }
-        }
-    }
-
-    async fn ack(&self, tag: DeliveryTag) -> Result<(), Error> {
-        let Some(consumer) = &self.consumer else { return Err(lost()) };
-        if self.link.lost.get() > self.generation {
-            return Err(lost());
-        }
-        if self.link.world.happens(Fault::AckLoss, 0.005) {
-            self.link.lose_connection();
-            return Ok(());
-        }
-        self.link.world.say(&self.link.name, format_args!("acks {} of {}", tag.0, self.queue));
-        consumer.ack(tag).await
-    }
-}
-
-impl Drop for SimConsumer {
-    /// Of a lost machine the broker hears nothing, and waits.
-    fn drop(&mut self) {
-        let Some(consumer) = self.consumer.take() else { return };
-        if self.link.is_silent.load(Ordering::Relaxed) {
-            self.link.world.scope.spawn(async move {
-                sleep(HEARTBEAT).await;
-                drop(consumer);
-            });
-        }
-    }
-}
-
-struct SimListener {
-    link: Arc<Link>,
-    generation: u64,
-    listener: Box<dyn Listener>,
-}
-
-#[async_trait]
-impl Listener for SimListener {
-    async fn next(&mut self) -> Result<SessionEvent, Error> {
-        tokio::select! {
-            biased;
-            _ = self.link.lost.above(self.generation) => Err(lost()),
-            event = self.listener.next() => event,
-        }
     }
 }

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use caudal_broker::Broker;
 use caudal_runtime::time::{now, sleep};
 use caudal_worker::Counts;
+use futures::FutureExt;
 
 use crate::faults::Fault;
+use crate::link::Link;
 use crate::nodes::{Process, Role};
-use crate::world::{HEARTBEAT, World, extend};
+use crate::timeline::Why;
+use crate::world::{World, extend};
 
 /// The cluster of a seed.
 pub struct Cluster {
@@ -20,6 +24,8 @@ pub struct Cluster {
     due: BTreeMap<String, caudal_runtime::time::Instant>,
     workers: usize,
 }
+
+pub const WORKERS_MAX: usize = 20;
 
 /// Workers that die or are lost in all: more could rightly be taken for the work of one fragment.
 const LOSSES_MAX: usize = 9;
@@ -86,29 +92,17 @@ impl Cluster {
             Fault::WorkerFreeze => self.freeze(Role::Worker),
             Fault::GatewayFreeze => self.freeze(Role::Gateway),
             Fault::WorkerJoin => self.join(),
-            Fault::ConnectionLoss => self.pick(None).is_some_and(|process| {
-                process.running.as_ref().is_some_and(|running| {
-                    running.link.lose_connection();
-                    true
-                })
-            }),
+            Fault::ConnectionLoss => self.upset(|link| link.lose_connection()),
             Fault::BrokerRestart => self.restart_broker(),
-            Fault::BrokerPartition => self.pick(None).is_some_and(|process| {
-                process.running.as_ref().is_some_and(|running| {
-                    running.link.cut_broker(some_time());
-                    true
-                })
-            }),
-            Fault::StorePartition => self.pick(None).is_some_and(|process| {
-                process.running.as_ref().is_some_and(|running| {
-                    let duration = some_time();
-                    if duration > HEARTBEAT {
-                        running.link.count_long_cut();
-                    }
-                    running.link.cut_store(duration);
-                    true
-                })
-            }),
+            Fault::QueueLoss => self.lose_queues(),
+            Fault::BrokerPartition => self.upset(|link| link.cut_broker(some_time())),
+            Fault::BrokerRefuse => self.upset(|link| link.refuse_broker(some_time())),
+            Fault::StorePartition => self.upset(|link| link.cut_store(some_time())),
+            // Longer than any call may take, now and then.
+            Fault::StoreHang => self.upset(|link| link.hang_store(some_time() * 2)),
+            Fault::StoreReadOnly => self.upset(|link| link.protect_store(some_time())),
+            // It ends sessions, and hides what else becomes of them: not too often.
+            Fault::StoreFull => fastrand::u32(..8) == 0 && self.fill_store(),
             Fault::StoreOutage => self.cut_store(),
             Fault::LineLoss => self.world.doors.cut_one(),
             // These happen to messages and calls, not to nodes; clients see to themselves.
@@ -127,6 +121,14 @@ impl Cluster {
         fastrand::choice(up)
     }
 
+    /// Does something to the network of one that runs.
+    fn upset(&mut self, how: impl Fn(&Arc<Link>)) -> bool {
+        let Some(process) = self.pick(None) else { return false };
+        let Some(running) = &process.running else { return false };
+        how(&running.link);
+        true
+    }
+
     fn lose(&mut self, role: Role, how: impl Fn(&mut Process)) -> bool {
         let Some(process) = self.pick(Some(role)) else { return false };
         how(process);
@@ -143,7 +145,7 @@ impl Cluster {
     }
 
     fn join(&mut self) -> bool {
-        if self.workers >= 5 {
+        if self.workers >= WORKERS_MAX {
             return false;
         }
         let process = Process::start(&self.world, Role::Worker, self.workers, &self.counts);
@@ -162,6 +164,17 @@ impl Cluster {
         true
     }
 
+    fn lose_queues(&self) -> bool {
+        for _ in 0..fastrand::usize(1..4) {
+            let Some(queue) = fastrand::choice(self.world.broker.queue_names()) else {
+                return false;
+            };
+            self.world.say("broker", format_args!("forgets {queue}"));
+            let _ = self.world.broker.delete(&queue).now_or_never();
+        }
+        self.restart_broker()
+    }
+
     fn cut_store(&self) -> bool {
         let away = Duration::from_millis(fastrand::u64(100..70_000));
         self.world.say("store", format_args!("is away for {away:?}"));
@@ -172,10 +185,21 @@ impl Cluster {
         }
         true
     }
+
+    fn fill_store(&self) -> bool {
+        let full = Duration::from_millis(fastrand::u64(10..5000));
+        self.world.say("store", format_args!("is full for {full:?}"));
+        self.world.fill_store(full);
+        for running in self.processes.iter().filter_map(|process| process.running.as_ref()) {
+            running.link.is_away(full, Why::NoWrites);
+        }
+        true
+    }
 }
 
 fn is_loss(fault: Fault) -> bool {
-    matches!(fault, Fault::WorkerCrash | Fault::WorkerFreeze | Fault::BrokerRestart)
+    use Fault::{BrokerRestart, QueueLoss, WorkerCrash, WorkerFreeze};
+    matches!(fault, WorkerCrash | WorkerFreeze | BrokerRestart | QueueLoss)
 }
 
 /// A moment, long enough for a takeover, or longer than the timeout of any session.

@@ -40,12 +40,26 @@ faults! {
     AckLoss = "acknowledgement lost",
     /// All connections break; confirmed messages are kept, what was delivered comes again.
     BrokerRestart = "broker restart",
+    /// The same, and queues are gone with what was in them.
+    QueueLoss = "lost queues",
     /// A node cannot reach the broker for a while.
     BrokerPartition = "broker partition",
     /// A node cannot reach the store for a while.
     StorePartition = "store partition",
     /// Nobody can.
     StoreOutage = "store outage",
+    /// A node's calls to the store get no answer until their deadline.
+    StoreHang = "hung store",
+    /// A node can read from the store and not write.
+    StoreReadOnly = "read-only store",
+    /// The store takes nothing more, from nobody.
+    StoreFull = "full store",
+    /// The connection of a node breaks, and the broker does not let it in again for a while.
+    BrokerRefuse = "refused reconnect",
+    /// A connection has so few channels that not all subscriptions get one.
+    ChannelLimit = "channel limit",
+    /// A delivery was kept for so long that the broker takes its consumer for stuck.
+    ConsumerTimeout = "consumer timeout",
     Duplicate = "duplicated delivery",
     Reorder = "reordered delivery",
     Refuse = "refused publish",
@@ -65,6 +79,18 @@ faults! {
     LineLoss = "client connection loss",
     /// A client is gone for good.
     ClientVanish = "client vanishes",
+    /// A client does nothing for minutes.
+    ClientIdle = "client idles",
+    /// A client has a deadline.
+    ClientDeadline = "client's deadline",
+    /// Somebody else cancels a session.
+    Cancel = "session cancelled",
+    /// Sessions may not be open for longer than some seconds.
+    SessionLimit = "session over its time",
+    /// The clock on a node's wall is hours ahead or behind.
+    ClockSkew = "clock skew",
+    /// Gathered rows do not fit into memory.
+    Spill = "spilled rows",
 }
 
 pub type Counts = BTreeMap<Fault, u64>;

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use caudal_client::remote::{Dial, Line};
 use caudal_gateway::Gateway;
-use caudal_runtime::time::sleep;
+use caudal_runtime::time::{now, since, sleep};
 use caudal_runtime::{Level, task};
 use http_body::{Body as HttpBody, Frame};
 use tokio::sync::{mpsc, oneshot};
@@ -22,7 +22,8 @@ use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
 use tonic::codegen::{BoxFuture, Service, StdError};
 
-use crate::world::{HEARTBEAT, Link, World, lock};
+use crate::link::Link;
+use crate::world::{HEARTBEAT, World, lock};
 
 /// Time that a client waits for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -98,9 +99,13 @@ impl Dial for SimDial {
         self.0.travel().await;
         let refused = || "connection refused".to_string();
         let door = self.0.doors.find(address).ok_or_else(refused)?;
-        if door.link.scope.is_frozen() {
-            sleep(CONNECT_MAX).await;
-            return Err("no answer".to_string());
+        // Its machine takes the connection; it says nothing before it is thawed.
+        let start = now();
+        while door.link.scope.is_frozen() {
+            if since(start) >= CONNECT_MAX {
+                return Err("no answer".to_string());
+            }
+            sleep(CONNECT_MAX / 50).await;
         }
         let cut = Level::default();
         lock(&door.lines).retain(|line| line.get() == 0);

@@ -53,9 +53,11 @@ fn main() -> ExitCode {
 
 #[cfg(debug_assertions)]
 mod command {
+    use std::collections::BTreeSet;
+
     use caudal_sim::faults::Fault;
     use caudal_sim::many::{Summary, run_many, shrink};
-    use caudal_sim::mutants::{MUTANTS, find};
+    use caudal_sim::mutants::{MUTANTS, Mutant, find};
     use caudal_sim::run::{Options, run as run_seed};
 
     use super::*;
@@ -82,15 +84,16 @@ mod command {
                 format!("there is no fault {name:?}, but: {}", all.join(", "))
             })
         };
-        let without = args.without.iter().map(fault).collect::<Result<_, _>>()?;
-        let mutant = match &args.mutant {
-            Some(name) => Some(find(name).ok_or_else(|| {
+        let without = args.without.iter().map(fault).collect::<Result<BTreeSet<_>, _>>()?;
+        let mut options = match &args.mutant {
+            Some(name) => find(name).map(Mutant::options).ok_or_else(|| {
                 let all: Vec<_> = MUTANTS.iter().map(|mutant| mutant.name).collect();
                 format!("there is no mutant {name:?}, but: {}", all.join(", "))
-            })?),
-            None => None,
+            })?,
+            None => Options::default(),
         };
-        Ok(Options { mutant, without, keep_lines: false })
+        options.without.extend(without);
+        Ok(options)
     }
 
     fn replay(seed: u64, mut options: Options) -> bool {
@@ -162,8 +165,10 @@ mod command {
             summary.simulated_hours_a_minute(),
             summary.seeds_a_second()
         );
-        for (code, count) in &summary.coded {
-            println!("{count:>10} sessions ended with {code}");
+        let excused: u64 = summary.excused.values().sum();
+        println!("{excused} sessions ended without an answer, and may:");
+        for ((code, why), count) in &summary.excused {
+            println!("{count:>10} {code} {why}");
         }
         for (fault, seeds) in &summary.enabled {
             let count = summary.counts.get(fault).copied().unwrap_or_default();
@@ -178,8 +183,7 @@ mod command {
     fn hunt(seeds_max: u64, jobs: usize) -> bool {
         let mut all_found = true;
         for mutant in MUTANTS {
-            let options = Options { mutant: Some(mutant.name), ..Options::default() };
-            let summary = run_many(0..seeds_max, &options, true, jobs, |_| {});
+            let summary = run_many(0..seeds_max, &mutant.options(), true, jobs, |_| {});
             let found = summary.failures.first();
             let (seeds, how) = match found {
                 Some((seed, problems)) => {

@@ -17,8 +17,8 @@ pub struct Summary {
     pub answered: u64,
     pub rows: u64,
     pub vanished: u64,
-    /// Sessions that ended with an error that may be told, by its code.
-    pub coded: BTreeMap<String, u64>,
+    /// Sessions that ended without an answer and may, by their code and by why.
+    pub excused: BTreeMap<(String, String), u64>,
     /// Seeds in which something was not as it should be, and what.
     pub failures: Vec<(u64, Vec<String>)>,
     /// Seeds that had a kind of fault switched on.
@@ -39,9 +39,11 @@ impl Summary {
                     self.rows += *rows as u64;
                 }
                 End::Vanished => self.vanished += 1,
-                End::Coded { code, .. } => *self.coded.entry(code.to_string()).or_default() += 1,
-                End::Wrong { .. } | End::Hangs => {}
+                End::Coded { .. } | End::Wrong { .. } | End::Hangs => {}
             }
+        }
+        for excuse in report.excused {
+            *self.excused.entry(excuse).or_default() += 1;
         }
         for fault in report.enabled {
             *self.enabled.entry(fault).or_default() += 1;

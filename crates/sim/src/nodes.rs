@@ -13,8 +13,10 @@ use caudal_worker::{Counts, Memory};
 
 use crate::broker::SimBroker;
 use crate::faults::Fault;
+use crate::link::Link;
 use crate::store::SimStore;
-use crate::world::{HEARTBEAT, Link, World};
+use crate::timeline::Why;
+use crate::world::{World, elapsed, lock};
 
 /// For the joins and sorts of a session.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -73,7 +75,9 @@ impl Process {
             }
             Role::Gateway => {
                 let nowhere = ([127, 0, 0, 1], 0).into();
-                let settings = Settings::new(self.name.clone(), nowhere);
+                let mut settings = Settings::new(self.name.clone(), nowhere);
+                settings.session_max =
+                    self.world.bounds.session_max.unwrap_or(settings.session_max);
                 let gateway = Arc::new(Gateway::new(settings, broker, store));
                 link.scope.spawn(Janitor::new(Arc::clone(&gateway)).run());
                 self.world.doors.open(&link, &gateway);
@@ -93,6 +97,7 @@ impl Process {
         if self.role == Role::Gateway {
             self.world.doors.close(&self.name);
         }
+        self.ends();
         running.link.scope.kill();
     }
 
@@ -101,6 +106,7 @@ impl Process {
         let Some(running) = self.running.take() else { return };
         self.world.say(&self.name, format_args!("is told to leave"));
         running.stop.raise();
+        self.ends();
         if let Some(gateway) = &running.gateway {
             self.world.doors.close(&self.name);
             gateway.leave();
@@ -111,6 +117,10 @@ impl Process {
         });
     }
 
+    fn ends(&self) {
+        lock(&self.world.facts).timeline(&self.name).ends(&self.name, elapsed());
+    }
+
     /// SIGSTOP, and SIGCONT after a while.
     pub fn freeze(&self, duration: Duration) {
         let Some(running) = &self.running else { return };
@@ -118,9 +128,7 @@ impl Process {
         world.say(&name, format_args!("is frozen for {duration:?}"));
         let link = Arc::clone(&running.link);
         link.scope.freeze();
-        if duration > HEARTBEAT {
-            link.count_long_cut();
-        }
+        link.is_away(duration, Why::Frozen);
         link.lose_connection_later();
         world.doors.cut_if_frozen_later(&world, &name);
         self.world.scope.spawn(async move {

@@ -1,20 +1,22 @@
 //! One seed: a cluster, its sessions, what goes wrong, and whether all is as it should be in the end.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
-use caudal_core::{Code, codes, limits};
-use caudal_runtime::failpoint::simulated::{set_knobs, set_mutant};
+use caudal_core::limits;
+use caudal_runtime::failpoint::simulated::{set_knobs, set_mutant, take_hits};
 use caudal_runtime::time::{sleep, timeout};
 use caudal_runtime::{Scope, simulated};
 
-use crate::chaos::Cluster;
+use crate::blocking;
+use crate::chaos::{Cluster, WORKERS_MAX};
 use crate::client::{End, Session};
 use crate::faults::{self, Counts, Fault};
+use crate::link::WALL_SKEW_MS_MAX;
+use crate::panics::{listen_to_panics, take_panics};
 use crate::trace::Trace;
+use crate::verdict;
 use crate::workload::{self, Workload};
 use crate::world::{World, lock};
 
@@ -43,6 +45,8 @@ pub struct Report {
     pub seed: u64,
     pub workload: String,
     pub ends: Vec<End>,
+    /// Of each session that ended without an answer, its code and why that is right.
+    pub excused: Vec<(String, String)>,
     /// Problems that were found.
     pub problems: Vec<String>,
     pub enabled: BTreeSet<Fault>,
@@ -90,7 +94,13 @@ impl Setup {
         // choose anew in every process.
         let inline_bytes = [0, 1 << 20][fastrand::usize(..2)];
         let linger_ms_max = [0, 100][fastrand::usize(..2)];
+        let enabled: BTreeSet<_> = self.enabled.difference(&options.without).copied().collect();
+        // Rarely, for it takes its time: a disk is a disk.
+        let spills = fastrand::u32(..4) == 0 && enabled.contains(&Fault::Spill);
+        let gathered_bytes = if spills { 2_000..=60_000 } else { 32 << 20..=32 << 20 };
         set_knobs([
+            ("gathered_bytes", gathered_bytes),
+            ("baton_renew_seconds", 8..=10),
             ("message_bytes", 400..=6000),
             ("output_fragment_rows", 1..=60),
             ("output_inline_bytes", inline_bytes..=inline_bytes),
@@ -103,33 +113,57 @@ impl Setup {
         ]);
         let _clock = simulated::start(WALL_MS);
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .on_thread_park(|| {
+            .max_blocking_threads(1)
+            .on_thread_park(move || {
+                if spills {
+                    blocking::let_pass();
+                }
                 simulated::advance();
             })
             .build()
             .expect("a runtime");
-        let enabled = self.enabled.difference(&options.without).copied().collect();
         let world = World::new(self.seed, enabled, Trace::new(options.keep_lines));
         let (scope, overrun) = (world.scope.clone(), world.overrun.clone());
         let workload = self.workloads[0].name.clone();
         let seed = self.seed;
         let simulation = Simulation { world: Arc::clone(&world), setup: self };
-        let (ends, mut problems) = runtime.block_on(async move {
+        drop(take_hits());
+        let Outcome { ends, excused, mut problems } = runtime.block_on(async move {
+            if spills {
+                blocking::let_pass();
+            }
             tokio::select! {
                 biased;
                 () = simulated::stay_awake() => unreachable!("it never ends"),
-                _ = overrun.above(0) => (vec![], vec!["it goes round in circles".to_string()]),
+                _ = overrun.above(0) => Outcome::broken("it goes round in circles".to_string()),
                 // In a scope, as everything else: what it spawns by mistake is simulated, too.
                 ended = scope.spawn(simulation.run()) => ended.unwrap_or_else(|died| {
-                    (vec![], vec![format!("the simulation itself died: {died}")])
+                    Outcome::broken(format!("the simulation itself died: {died}"))
                 }),
             }
         });
+        blocking::open();
         problems.extend(take_panics());
+        let spilled = take_hits().get("gather.spilled").copied().unwrap_or_default();
+        world.set_count(Fault::Spill, spilled);
         let simulated = simulated::elapsed().unwrap_or_default();
         let (counts, enabled, trace) =
             (world.counts(), world.enabled().clone(), world.take_trace());
-        Report { seed, workload, ends, problems, enabled, counts, trace, simulated }
+        Report { seed, workload, ends, excused, problems, enabled, counts, trace, simulated }
+    }
+}
+
+/// What a seed came to.
+#[derive(Default)]
+struct Outcome {
+    ends: Vec<End>,
+    excused: Vec<(String, String)>,
+    problems: Vec<String>,
+}
+
+impl Outcome {
+    fn broken(problem: String) -> Self {
+        Self { problems: vec![problem], ..Self::default() }
     }
 }
 
@@ -139,9 +173,11 @@ struct Simulation {
 }
 
 impl Simulation {
-    async fn run(self) -> (Vec<End>, Vec<String>) {
+    async fn run(self) -> Outcome {
         let world = &self.world;
-        let (workers, gateways) = (fastrand::usize(1..=3), fastrand::usize(1..=3));
+        // Many now and then: all stand by for each shard.
+        let workers_max = [3, 3, 3, WORKERS_MAX][fastrand::usize(..4)];
+        let (workers, gateways) = (fastrand::usize(1..=workers_max), fastrand::usize(1..=3));
         let mut cluster = Cluster::start(world, workers, gateways);
         let names: Vec<String> = (0..gateways).map(|number| format!("gateway-{number}")).collect();
         let clients: Vec<(Scope, _)> = self
@@ -150,13 +186,7 @@ impl Simulation {
             .iter()
             .enumerate()
             .map(|(number, workload)| {
-                let session = Session {
-                    name: format!("client-{number}"),
-                    workload: Arc::clone(workload),
-                    shards: self.setup.shards,
-                    gateways: names.clone(),
-                    think_ms_max: [0, 20, 300, 2000][fastrand::usize(..4)],
-                };
+                let session = self.session(number, workload, names.clone());
                 let scope = Scope::default();
                 let (world, start_ms) = (Arc::clone(world), fastrand::u64(0..4000));
                 let living = scope.spawn(async move {
@@ -193,9 +223,29 @@ impl Simulation {
         if !lock(&world.brought_back).is_empty() && !self.leftovers(&cluster).is_empty() {
             self.wait_for_the_sweep().await;
         }
-        let violations = lock(&world.violations).clone();
-        let problems = [self.problems_of(&ends), self.leftovers(&cluster), violations].concat();
-        (ends, problems)
+        let mut outcome = self.judge(ends);
+        outcome.problems.extend(self.leftovers(&cluster));
+        outcome.problems.extend(lock(&world.violations).clone());
+        outcome
+    }
+
+    fn session(&self, number: usize, workload: &Arc<Workload>, gateways: Vec<String>) -> Session {
+        let ms = Duration::from_millis;
+        let idle = match self.world.happens(Fault::ClientIdle, 0.2) {
+            true => ms(fastrand::u64(60_000..400_000)),
+            false => Duration::ZERO,
+        };
+        let is_on = |fault| self.world.enabled().contains(&fault) && fastrand::u32(..8) == 0;
+        Session {
+            name: format!("client-{number}"),
+            workload: Arc::clone(workload),
+            shards: self.setup.shards,
+            gateways,
+            think_ms_max: [0, 20, 300, 2000][fastrand::usize(..4)],
+            idle,
+            patience: is_on(Fault::ClientDeadline).then(|| ms(fastrand::u64(100..60_000))),
+            cancelled_after: is_on(Fault::Cancel).then(|| ms(fastrand::u64(10..30_000))),
+        }
     }
 
     fn vanish_perhaps(&self, scope: &Scope) {
@@ -214,20 +264,32 @@ impl Simulation {
         });
     }
 
-    fn problems_of(&self, ends: &[End]) -> Vec<String> {
-        let counts = self.world.counts();
-        let long_cuts = self.world.long_cuts.load(Ordering::Relaxed);
-        let problem = |(number, end): (usize, &End)| match end {
-            End::Answered { .. } | End::Vanished => None,
-            End::Coded { code, .. } if is_allowed(*code, &counts, long_cuts) => None,
-            end => Some(format!("client-{number}: {end:?}")),
-        };
-        ends.iter().enumerate().filter_map(problem).collect()
+    /// Which ends are problems, and what excuses those without an answer that are none.
+    fn judge(&self, ends: Vec<End>) -> Outcome {
+        let facts = lock(&self.world.facts);
+        let (mut excused, mut problems) = (vec![], vec![]);
+        for (number, end) in ends.iter().enumerate() {
+            let excuse = match end {
+                End::Answered { .. } | End::Vanished => continue,
+                End::Coded { code, life, .. } => {
+                    verdict::explain(*code, life, &facts).map(|why| (code.to_string(), why))
+                }
+                End::Wrong { .. } | End::Hangs => None,
+            };
+            match excuse {
+                Some(excuse) => excused.push(excuse),
+                None => problems.push(format!("client-{number}: {end:?}")),
+            }
+        }
+        drop(facts);
+        Outcome { ends, excused, problems }
     }
 
     /// Objects of an ended session that a gateway brought back are removed before its tombstone is.
     async fn wait_for_the_sweep(&self) {
-        simulated::skip_wall(Duration::from_secs(3600 * (limits::TOMBSTONE_HOURS as u64 + 1)));
+        let skew = Duration::from_millis(2 * WALL_SKEW_MS_MAX as u64);
+        let kept = Duration::from_secs(3600 * (limits::TOMBSTONE_HOURS as u64 + 1));
+        simulated::skip_wall(kept + skew);
         sleep(Duration::from_secs(limits::TOMBSTONE_SWEEP_SECONDS) + SETTLE).await;
     }
 
@@ -247,51 +309,4 @@ impl Simulation {
         }
         left
     }
-}
-
-/// Whether a client may rightly be told a code when things go wrong as they do here.
-fn is_allowed(code: Code, counts: &Counts, long_cuts: u64) -> bool {
-    let count = |faults: &[Fault]| -> u64 {
-        faults.iter().map(|fault| counts.get(fault).copied().unwrap_or_default()).sum()
-    };
-    use Fault::*;
-    let deaths = count(&[WorkerCrash, WorkerFreeze, WorkerLeave]);
-    let losses = count(&[ConnectionLoss, AckLoss, BrokerRestart, BrokerPartition]);
-    let failures = count(&[StoreFail, StoreLostAck, StoreLate, StorePartition, StoreOutage]);
-    match code {
-        // No gateway for a client's whole timeout; or, for a session that is not open yet, none that
-        // gets to the broker and the store.
-        codes::NO_GATEWAY => {
-            let gateways = count(&[GatewayCrash, GatewayFreeze, GatewayLeave]);
-            let beyond = count(&[StorePartition, StoreOutage, BrokerRestart, BrokerPartition]);
-            gateways + beyond > 0
-        }
-        // A client that gets to no gateway that gets to the broker is as good as gone.
-        codes::CLIENT_GONE => long_cuts > 0,
-        // Three workers died of one fragment, for all that anybody can tell.
-        codes::POISON_FRAGMENT => deaths + losses >= 3,
-        // Ten owners of a shard in a row were lost before anything came of them.
-        codes::POISON_SHARD => deaths + losses + failures >= 10,
-        _ => false,
-    }
-}
-
-thread_local! {
-    static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// An invariant that does not hold panics in some task, whose end somebody may take for a crash.
-fn listen_to_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| match simulated::elapsed() {
-            Some(_) => PANICS.with_borrow_mut(|panics| panics.push(panic.to_string())),
-            None => before(panic),
-        }));
-    });
-}
-
-fn take_panics() -> Vec<String> {
-    PANICS.take().into_iter().map(|panic| format!("panic: {panic}")).collect()
 }

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use caudal_core::limits;
+use caudal_core::{codes, limits};
+use caudal_protocol::manifest::Tombstone;
 use caudal_runtime::time::sleep;
 use caudal_store::{Created, Store, StoreError};
 use tokio::sync::oneshot;
 
 use crate::faults::Fault;
-use crate::world::{Link, lock};
+use crate::link::Link;
+use crate::world::lock;
 
 pub type Objects = BTreeMap<String, Bytes>;
 
@@ -37,6 +39,7 @@ impl SimStore {
         work: impl Fn(&mut Objects) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let failed = |reason: &str| {
+            self.0.count_store_failure();
             let (name, reason) = (name.to_string(), reason.to_string());
             Err(StoreError::Failed { action, name, reason })
         };
@@ -46,6 +49,23 @@ impl SimStore {
             if cut > timeout {
                 return failed("it cannot be reached");
             }
+        }
+        let writes = matches!(action, "create" | "write" | "delete");
+        if let Some(hung) = self.0.store_hung() {
+            let deadline = Duration::from_millis(limits::STORE_CALL_MS_MAX);
+            sleep(hung.min(deadline)).await;
+            if hung > deadline {
+                return failed("no answer");
+            }
+        }
+        if writes && self.0.is_store_read_only() {
+            self.0.world.travel().await;
+            return failed("nothing can be written");
+        }
+        if writes && action != "delete" && self.0.world.is_store_full() {
+            self.0.world.travel().await;
+            self.0.count_store_failure();
+            return Err(StoreError::Full { name: name.to_string() });
         }
         let fate = self.fate(action);
         let (link, object) = (Arc::clone(&self.0), name.to_string());
@@ -119,10 +139,12 @@ impl SimStore {
 impl Store for SimStore {
     async fn create(&self, name: &str, body: Bytes) -> Result<Created, StoreError> {
         let object = name.to_string();
+        let link = Arc::clone(&self.0);
         let create = move |objects: &mut Objects| {
             if objects.contains_key(&object) {
                 return Created::Exists;
             }
+            link.look_at_create(objects, &object, &body);
             objects.insert(object.clone(), body.clone());
             Created::New
         };
@@ -182,6 +204,48 @@ impl Store for SimStore {
                 name: folder.to_string(),
                 reason: "only a part of it is gone".to_string(),
             }),
+        }
+    }
+}
+
+impl Link {
+    /// How often it lost its connection, or could not remove a marker for want of the store.
+    fn troubles(&self) -> u64 {
+        let is_away = [self.store_cut(), self.store_hung()].iter().any(Option::is_some);
+        self.lost.get() + u64::from(is_away || self.is_store_read_only())
+    }
+
+    /// Whose markers there are, and whether a session that ends because of them is right to.
+    fn look_at_create(self: &Arc<Self>, objects: &Objects, name: &str, body: &Bytes) {
+        if name.contains("/marks/") {
+            let marker = (Arc::downgrade(self), self.troubles());
+            lock(&self.world.markers).insert(name.to_string(), marker);
+        }
+        let Some(session) = name.strip_prefix("closed/") else { return };
+        let tombstone: Option<Tombstone> = serde_json::from_slice(body).ok();
+        let failure = tombstone.and_then(|tombstone| tombstone.failure);
+        let code = failure.map(|failure| failure.code);
+        if code == Some(codes::SESSION_TOO_LONG) {
+            self.world.count(Fault::SessionLimit);
+        }
+        if code == Some(codes::POISON_FRAGMENT) {
+            let names = below(objects, &format!("sessions/{session}/marks/"));
+            let markers = lock(&self.world.markers);
+            let mut deaths: BTreeMap<&str, u32> = BTreeMap::new();
+            for (marker, (fragment, _)) in
+                names.iter().filter_map(|name| Some((name, name.rsplit_once('/')?)))
+            {
+                let is_death = markers.get(marker).is_some_and(|(link, troubles)| {
+                    link.upgrade().is_none_or(|link| {
+                        let is_well = link.scope.is_alive() && !link.scope.is_frozen();
+                        !is_well || link.troubles() > *troubles
+                    })
+                });
+                *deaths.entry(fragment).or_default() += u32::from(is_death);
+            }
+            if deaths.values().any(|deaths| *deaths >= limits::FRAGMENT_DEATHS_MAX) {
+                lock(&self.world.facts).poisoned.insert(session.to_string());
+            }
         }
     }
 }

@@ -48,6 +48,7 @@ impl std::fmt::Display for Brief<'_> {
             }
             Message::End { source, count } => write!(f, "end of {source} after {count}"),
             Message::Baton => f.write_str("baton"),
+            Message::Republish => f.write_str("publish again"),
             Message::Failed { query, failure } => write!(f, "{query} failed: {}", failure.code),
         }
     }

@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use caudal_broker::{Faults, MemoryBroker};
-use caudal_runtime::time::{Instant, now, sleep, sleep_until};
-use caudal_runtime::{Level, Scope};
+use caudal_runtime::time::{Instant, now, sleep};
+use caudal_runtime::{Level, Scope, simulated};
 
+use crate::consumer::Channel;
 use crate::faults::{Counts, Fault};
 use crate::line::Doors;
+use crate::link::Link;
 use crate::trace::Trace;
+use crate::verdict::Facts;
 
 /// A connection on which nothing is heard for so long is taken for dead, by both ends.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -30,11 +33,15 @@ pub struct World {
     connections: AtomicU64,
     /// Queues that a gateway made after the end of their session, because it did not know of it.
     pub brought_back: Mutex<BTreeSet<String>>,
-    /// Times that a gateway could not be reached, or not reach the broker, for longer than a client takes to
-    /// notice.
-    pub long_cuts: AtomicU64,
+    pub bounds: Bounds,
+    /// What ends without an answer is judged by.
+    pub facts: Mutex<Facts>,
+    /// Retry markers: whose each is, and what trouble that one had had before.
+    pub markers: Mutex<BTreeMap<String, (Weak<Link>, u64)>>,
     /// Until when nobody reaches the store.
     pub store_away_until: Mutex<Option<Instant>>,
+    /// Until when it takes nothing.
+    store_full_until: Mutex<Option<Instant>>,
     /// Violations: what must never happen, and did.
     pub violations: Mutex<Vec<String>>,
     /// Raised when more happens than a seed can be about: it goes round in circles.
@@ -42,7 +49,35 @@ pub struct World {
 }
 
 /// Far more than happens in any seed.
-const EVENTS_MAX: u64 = 300_000;
+const EVENTS_MAX: u64 = 600_000;
+
+/// Bounds of a seed's broker and gateways.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// How long a consumer may keep a delivery.
+    pub consumer_timeout: Option<Duration>,
+    /// Channels of a connection, as long as things go wrong.
+    pub channels_max: Option<usize>,
+    /// How long a session may be open.
+    pub session_max: Option<Duration>,
+}
+
+impl Bounds {
+    /// For batons that are renewed every ten seconds: three times that, as in a real cluster.
+    const CONSUMER_TIMEOUT: Duration = Duration::from_secs(30);
+
+    pub fn draw(enabled: &BTreeSet<Fault>) -> Self {
+        let is_on = |fault| enabled.contains(&fault);
+        let (channels, session) = (fastrand::usize(4..=12), fastrand::u64(20..=90));
+        Self {
+            consumer_timeout: is_on(Fault::ConsumerTimeout).then_some(Self::CONSUMER_TIMEOUT),
+            channels_max: is_on(Fault::ChannelLimit).then_some(channels),
+            // It ends sessions, and hides what else becomes of them: not too often.
+            session_max: (is_on(Fault::SessionLimit) && fastrand::u32(..6) == 0)
+                .then(|| Duration::from_secs(session)),
+        }
+    }
+}
 
 impl World {
     pub fn new(seed: u64, enabled: BTreeSet<Fault>, trace: Trace) -> Arc<Self> {
@@ -51,7 +86,13 @@ impl World {
             duplicate: if is_on(Fault::Duplicate) { 0.05 } else { 0.0 },
             reorder: is_on(Fault::Reorder),
         };
+        let bounds = Bounds::draw(&enabled);
+        let facts = Facts { session_max: bounds.session_max, ..Facts::default() };
         Arc::new(Self {
+            bounds,
+            facts: Mutex::new(facts),
+            markers: Mutex::default(),
+            store_full_until: Mutex::default(),
             broker: Arc::new(MemoryBroker::with_faults(faults, seed)),
             enabled,
             is_calm: AtomicBool::new(false),
@@ -62,7 +103,6 @@ impl World {
             doors: Doors::default(),
             connections: AtomicU64::new(1),
             brought_back: Mutex::default(),
-            long_cuts: AtomicU64::new(0),
             store_away_until: Mutex::default(),
             violations: Mutex::default(),
             overrun: Level::default(),
@@ -95,6 +135,10 @@ impl World {
         *lock(&self.counts).entry(fault).or_default() += 1;
     }
 
+    pub fn set_count(&self, fault: Fault, count: u64) {
+        lock(&self.counts).insert(fault, count);
+    }
+
     /// The number of times that each fault has happened.
     pub fn counts(&self) -> Counts {
         let mut counts = lock(&self.counts).clone();
@@ -116,6 +160,27 @@ impl World {
         std::mem::take(&mut *lock(&self.trace))
     }
 
+    pub fn new_connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The owner of a shard has lost it, whoever is to blame.
+    pub fn count_lost(&self, channel: &Channel) {
+        if channel.is_owner() {
+            *lock(&self.facts).owners_lost.entry(channel.queue.clone()).or_default() += 1;
+        }
+    }
+
+    /// The store takes nothing for a while.
+    pub fn fill_store(&self, duration: Duration) {
+        extend(&self.store_full_until, duration);
+        lock(&self.facts).full.push(elapsed()..elapsed() + duration);
+    }
+
+    pub fn is_store_full(&self) -> bool {
+        is_ahead(&self.store_full_until)
+    }
+
     /// The latency of a message: none, most often.
     pub async fn travel(&self) {
         let ms = match fastrand::u32(..16) {
@@ -128,96 +193,18 @@ impl World {
     }
 }
 
-/// A node's side of the network. A process that is started again has another one.
-pub struct Link {
-    pub name: String,
-    pub world: Arc<World>,
-    pub scope: Scope,
-    /// Raised with each lost connection to the broker.
-    pub lost: Level,
-    connection: AtomicU64,
-    broker_cut_until: Mutex<Option<Instant>>,
-    store_cut_until: Mutex<Option<Instant>>,
-    /// Its machine is gone: nobody is told.
-    pub is_silent: AtomicBool,
+/// The simulated time that has passed.
+pub fn elapsed() -> Duration {
+    simulated::elapsed().unwrap_or_default()
 }
 
-impl Link {
-    pub fn new(world: &Arc<World>, name: &str) -> Arc<Self> {
-        Arc::new(Self {
-            name: name.to_string(),
-            world: Arc::clone(world),
-            scope: Scope::default(),
-            lost: Level::default(),
-            connection: AtomicU64::new(world.connections.fetch_add(1, Ordering::Relaxed)),
-            broker_cut_until: Mutex::default(),
-            // Who starts while the store is away does not find it, either.
-            store_cut_until: Mutex::new(*lock(&world.store_away_until)),
-            is_silent: AtomicBool::new(false),
-        })
-    }
+pub fn is_ahead(until: &Mutex<Option<Instant>>) -> bool {
+    left(until).is_some()
+}
 
-    pub fn connection(&self) -> u64 {
-        self.connection.load(Ordering::Relaxed)
-    }
-
-    /// The connection to the broker breaks: what was on its way is lost, what was not acknowledged
-    /// comes again, to anybody.
-    pub fn lose_connection(&self) {
-        self.world.say(&self.name, format_args!("loses its connection to the broker"));
-        let next = self.world.connections.fetch_add(1, Ordering::Relaxed);
-        let lost = self.connection.swap(next, Ordering::Relaxed);
-        self.world.broker.lose_connection(lost);
-        self.lost.raise();
-    }
-
-    /// The broker cannot be reached for a while; if that is long, the connection is lost.
-    pub fn cut_broker(self: &Arc<Self>, duration: Duration) {
-        extend(&self.broker_cut_until, duration);
-        if duration > HEARTBEAT {
-            self.count_long_cut();
-            self.lose_connection_later();
-        }
-    }
-
-    pub fn count_long_cut(&self) {
-        if self.name.starts_with("gateway") {
-            self.world.long_cuts.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    pub fn cut_store(&self, duration: Duration) {
-        extend(&self.store_cut_until, duration);
-    }
-
-    /// Loses the connection as both ends do on which they hear nothing.
-    pub fn lose_connection_later(self: &Arc<Self>) {
-        let link = Arc::clone(self);
-        self.world.scope.spawn(async move {
-            sleep(HEARTBEAT).await;
-            let is_cut = lock(&link.broker_cut_until).is_some_and(|until| until > now());
-            if is_cut || link.scope.is_frozen() {
-                link.lose_connection();
-            }
-        });
-    }
-
-    pub fn is_broker_cut(&self) -> bool {
-        lock(&self.broker_cut_until).is_some_and(|until| until > now())
-    }
-
-    pub async fn until_broker_reachable(&self) {
-        let until = *lock(&self.broker_cut_until);
-        if let Some(until) = until {
-            sleep_until(until).await;
-        }
-    }
-
-    /// The time for which the store will not be reached.
-    pub fn store_cut(&self) -> Option<Duration> {
-        let until = (*lock(&self.store_cut_until))?;
-        Some(until.saturating_duration_since(now())).filter(|left| !left.is_zero())
-    }
+pub fn left(until: &Mutex<Option<Instant>>) -> Option<Duration> {
+    let until = (*lock(until))?;
+    Some(until.saturating_duration_since(now())).filter(|left| !left.is_zero())
 }
 
 /// A cut does not end earlier because there is another one.

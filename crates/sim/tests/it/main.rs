@@ -32,8 +32,8 @@ fn whatever_goes_wrong_answers_are_exact_or_there_is_a_code() {
         return;
     }
     assert!(summary.never_fired().is_empty(), "{:?} never happened", summary.never_fired());
-    let coded: u64 = summary.coded.values().sum();
-    assert!(summary.answered > 4 * coded, "most sessions are answered, whatever happens");
+    let excused: u64 = summary.excused.values().sum();
+    assert!(summary.answered > 4 * excused, "most sessions are answered, whatever happens");
 }
 
 #[test]
