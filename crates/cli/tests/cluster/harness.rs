@@ -121,7 +121,7 @@ impl Cluster {
         name
     }
 
-    fn node_arguments(&self, role: &str, name: &str, more: &[&str]) -> Vec<String> {
+    pub fn node_arguments(&self, role: &str, name: &str, more: &[&str]) -> Vec<String> {
         let store = self.path("store");
         let common = [role, "--name", name, "--broker", &self.broker_url, "--store"];
         let mut arguments: Vec<String> = common.into_iter().map(String::from).collect();
@@ -253,7 +253,12 @@ impl Cluster {
 
 fn all_queues() -> Vec<String> {
     let queues = block_on(broker().queues()).unwrap().into_iter();
-    queues.map(|(name, _)| name).filter(|name| name.starts_with("caudal.")).collect()
+    queues.map(|(name, _)| name).filter(|name| is_of_a_session(name)).collect()
+}
+
+/// A node has a queue as well, by which it holds its name for as long as it lives.
+pub fn is_of_a_session(queue: &str) -> bool {
+    queue.starts_with("caudal.") && !queue.starts_with("caudal.node.")
 }
 
 impl Drop for Cluster {

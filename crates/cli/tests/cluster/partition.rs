@@ -1,21 +1,18 @@
 //! Monitors on three machines, which are network namespaces here: a partition leaves each side with a leader,
 //! healing leaves one, and nobody is brought back who was only cut off.
-//!
-//! Needs root and `ip`; says so where it cannot run.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use caudal_monitor::NodeId;
 use caudal_monitor::Process;
 use caudal_monitor::folder::Folder;
 use caudal_monitor::members::{Launch, Member, Members, Role};
-use caudal_testing::{skip, skip_on_this_machine};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::harness::{TIMEOUT, alone, caudal, wait_until};
+use crate::machines::Machines;
 
 const TEST: &str = "a partitioned cluster";
 const HOSTS: [&str; 3] = ["a", "b", "c"];
@@ -26,12 +23,7 @@ const A_WHILE: Duration = Duration::from_secs(5);
 #[test]
 fn a_partition_has_a_leader_on_each_side_and_healing_leaves_one() {
     let _alone = alone();
-    if Command::new("ip").arg("-Version").output().is_err() {
-        return skip(TEST, "there is no ip(8)");
-    }
-    let Some(machines) = Machines::make() else {
-        return skip_on_this_machine(TEST, "no network namespaces, or not root");
-    };
+    let Some(machines) = Machines::for_test(TEST, &HOSTS) else { return };
     let cluster = Spread::start(&machines);
     for host in HOSTS {
         cluster.follows(host, "monitor-6");
@@ -62,78 +54,6 @@ fn a_partition_has_a_leader_on_each_side_and_healing_leaves_one() {
     assert_eq!(cluster.restarts(), [1, 2, 1]);
 }
 
-/// Three namespaces and a fourth with a switch; nothing of this machine's own network is touched.
-struct Machines {
-    prefix: String,
-}
-
-impl Machines {
-    fn make() -> Option<Self> {
-        let machines = Self { prefix: format!("caudal-{}", std::process::id()) };
-        let switch = machines.name("switch");
-        ip(&["netns", "add", &switch])?;
-        ip(&["-n", &switch, "link", "add", "bridge", "type", "bridge"])?;
-        ip(&["-n", &switch, "link", "set", "bridge", "up"])?;
-        for (at, host) in HOSTS.iter().enumerate() {
-            let name = machines.name(host);
-            ip(&["netns", "add", &name])?;
-            let peer = ["type", "veth", "peer", "name", "eth0", "netns", &name];
-            let port = port(host);
-            ip(&[&["-n", &switch, "link", "add", "name", &port][..], &peer].concat())?;
-            ip(&["-n", &switch, "link", "set", &port, "master", "bridge", "up"])?;
-            let address = format!("{}/24", address(at));
-            ip(&["-n", &name, "address", "add", &address, "dev", "eth0"])?;
-            ip(&["-n", &name, "link", "set", "eth0", "up"])?;
-            ip(&["-n", &name, "link", "set", "lo", "up"])?;
-        }
-        Some(machines)
-    }
-
-    fn name(&self, host: &str) -> String {
-        format!("{}-{host}", self.prefix)
-    }
-
-    fn cut_off(&self, host: &str) {
-        ip(&["-n", &self.name("switch"), "link", "set", &port(host), "down"]).unwrap();
-    }
-
-    fn reconnect(&self, host: &str) {
-        ip(&["-n", &self.name("switch"), "link", "set", &port(host), "up"]).unwrap();
-    }
-
-    /// A command that runs on one of the machines, as the process it is started as.
-    fn on(&self, host: &str, program: &Path) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.name(host)]).arg(program);
-        command
-    }
-}
-
-impl Drop for Machines {
-    fn drop(&mut self) {
-        for host in HOSTS.iter().chain(&["switch"]) {
-            let _ = ip(&["netns", "delete", &self.name(host)]);
-        }
-    }
-}
-
-fn ip(arguments: &[&str]) -> Option<()> {
-    let output = Command::new("ip").args(arguments).output().ok()?;
-    if !output.status.success() {
-        eprintln!("ip {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    output.status.success().then_some(())
-}
-
-/// Of the switch.
-fn port(host: &str) -> String {
-    format!("to-{host}")
-}
-
-fn address(at: usize) -> String {
-    format!("10.77.0.{}", at + 1)
-}
-
 /// Two monitors and a worker on each machine. The workers look for a broker, and answer meanwhile.
 struct Spread<'a> {
     machines: &'a Machines,
@@ -147,7 +67,7 @@ impl<'a> Spread<'a> {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::new(temporary.path());
         folder.prepare().unwrap();
-        let members = Members { nodes: members(temporary.path()) };
+        let members = Members { nodes: members(machines, temporary.path()) };
         let mut file = serde_json::to_value(&members).unwrap();
         file["broker"] = "".into();
         file["store"] = "".into();
@@ -218,14 +138,14 @@ impl Drop for Spread<'_> {
     }
 }
 
-fn members(folder: &Path) -> Vec<Member> {
+fn members(machines: &Machines, folder: &Path) -> Vec<Member> {
     let folder = folder.display().to_string();
     let member = |id: u32, role: Role, name: String, at: usize, more: &[&str]| {
         let kind = role.to_string();
         let common = [&*kind, "--name", &name, "--cluster", &folder];
         let arguments = common.iter().chain(more).map(|word| word.to_string()).collect();
         let launch = Launch::Process { program: caudal().get_program().into(), arguments };
-        let health = format!("{}:{}", address(at), 7000 + id);
+        let health = format!("{}:{}", machines.address(HOSTS[at]), 7000 + id);
         let host = HOSTS[at].to_string();
         Member { id: NodeId(id), name, role, host, health, launch, listen: None }
     };

@@ -28,7 +28,10 @@ fn killed_at(mut cluster: Cluster, point: &str, data: &Data) -> Cluster {
 fn a_map_worker_at_every_point() {
     for point in ["map.running@2", "map.before_publish@2", "publish.sent@3", "map.confirmed@2"] {
         let cluster = worker_killed_at(point, &Data::of("coffee", "0.004"));
-        assert!(cluster.said("redelivered") > 0, "{point}: its fragment was not delivered again");
+        assert!(
+            cluster.said("fragment delivered again") > 0,
+            "{point}: its fragment was not delivered again"
+        );
     }
 }
 
@@ -101,7 +104,7 @@ fn a_map_worker_between_the_parts_of_a_fragment() {
     let answer = query(&["--gateway", &cluster.gateways[0]]);
     let victim = cluster.victim_of("part.confirmed").expect("a fragment was divided");
     println!("part.confirmed: {victim} died");
-    assert!(cluster.said("redelivered") > 0, "its fragment was not delivered again");
+    assert!(cluster.said("fragment delivered again") > 0, "its fragment was not delivered again");
     assert!(answer.len() > 1 << 20, "{} bytes", answer.len());
     assert!(answer == query(&[]), "the answer is not that of one process");
     cluster.nothing_is_left();

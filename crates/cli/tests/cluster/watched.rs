@@ -31,7 +31,12 @@ impl Watched {
 
     /// The same, on a RabbitMQ of its own.
     pub fn up_with_rabbit() -> Self {
-        Self::up_on(&[], &[])
+        Self::up_with_rabbit_and(&[])
+    }
+
+    /// The same, with options of `up`.
+    pub fn up_with_rabbit_and(options: &[&str]) -> Self {
+        Self::up_on(options, &[])
     }
 
     /// In the same folder, after all nodes have died.
@@ -164,12 +169,16 @@ impl Watched {
         Process::start(&mut command, &self.folder.log(name)).unwrap();
     }
 
-    pub fn client(&self, suite: &str, data: &std::path::Path, out: &str) -> Client {
+    pub fn gateways(&self) -> String {
         let nodes = self.members.nodes.iter();
         let gateways: Vec<&str> = nodes.filter_map(|node| node.listen.as_deref()).collect();
+        gateways.join(",")
+    }
+
+    pub fn client(&self, suite: &str, data: &std::path::Path, out: &str) -> Client {
         let mut command = caudal();
         command.args(["run", suite, "--data"]).arg(data).arg("--out").arg(self.path(out));
-        command.args(["--gateway", &gateways.join(",")]);
+        command.args(["--gateway", &self.gateways()]);
         Client::start(command, &self.path(&format!("{out}.log")))
     }
 
