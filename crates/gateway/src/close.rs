@@ -11,7 +11,7 @@ use caudal_protocol::Queues;
 use caudal_protocol::manifest::Tombstone;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
-use caudal_store::{Created, slots};
+use caudal_store::{Created, Standing, slots};
 use tracing::{info, warn};
 
 use crate::tokens::Owner;
@@ -36,12 +36,9 @@ impl Gateway {
     ) -> Result<(), Error> {
         let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        let tombstone = match records.tombstone().await? {
-            Some(tombstone) => tombstone,
-            None => {
-                let manifest = records.manifest().await?.ok_or_else(none)?;
-                Tombstone::of(&manifest, why.map(Failure::of), wall_ms())
-            }
+        let tombstone = match records.standing().await?.ok_or_else(none)? {
+            Standing::Over(tombstone) => tombstone,
+            Standing::Open(manifest) => Tombstone::of(&manifest, why.map(Failure::of), wall_ms()),
         };
         if !owner.is(&tombstone.owner) {
             return Err(none());

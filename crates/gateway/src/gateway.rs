@@ -12,7 +12,7 @@ use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::outline::Outline;
 use caudal_runtime::Level;
 use caudal_runtime::time::timeout;
-use caudal_store::{SessionRecords, Store, StoreError, sessions};
+use caudal_store::{SessionRecords, Standing, Store, StoreError, sessions};
 use futures::future::try_join_all;
 
 use crate::open_sessions::{OpenSession, OpenSessions};
@@ -109,19 +109,22 @@ impl Gateway {
     ) -> Result<Arc<OpenSession>, Error> {
         let records = self.records(session)?;
         let none = || Error::NoSession { session: session.clone() };
-        if let Some(tombstone) = self.in_time(session, records.tombstone()).await? {
+        let ended = |tombstone: Tombstone| {
             self.sessions.forget(session);
-            return Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() });
-        }
+            Err(if owner.is(&tombstone.owner) { over(tombstone) } else { none() })
+        };
         let open = match self.sessions.get(session) {
-            Some(open) => open,
-            None => {
-                let manifest = self.in_time(session, records.manifest()).await?.ok_or_else(none)?;
-                if !owner.is(&manifest.owner) {
-                    return Err(none());
+            Some(open) => match self.in_time(session, records.tombstone()).await? {
+                Some(tombstone) => return ended(tombstone),
+                None => open,
+            },
+            None => match self.in_time(session, records.standing()).await? {
+                Some(Standing::Over(tombstone)) => return ended(tombstone),
+                Some(Standing::Open(manifest)) if owner.is(&manifest.owner) => {
+                    self.remember(manifest).await?
                 }
-                self.remember(manifest).await?
-            }
+                _ => return Err(none()),
+            },
         };
         if owner.is(&open.manifest.owner) { Ok(open) } else { Err(none()) }
     }
@@ -188,12 +191,12 @@ impl Gateway {
         let ended = async {
             let session = &open.manifest.session;
             let records = self.records_of(session);
-            match (records.tombstone().await?, records.manifest().await?) {
-                (Some(tombstone), _) => Ok(over(tombstone)),
-                (None, Some(_)) => Ok(Error::QueueMissing { queue }),
+            Ok(match records.standing().await? {
+                Some(Standing::Over(tombstone)) => over(tombstone),
+                Some(Standing::Open(_)) => Error::QueueMissing { queue },
                 // Its tombstone is gone, too: nobody remembers more than that it was.
-                (None, None) => Ok(Error::Over { session: session.clone(), failure: None }),
-            }
+                None => Error::Over { session: session.clone(), failure: None },
+            })
         };
         ended.await.unwrap_or_else(|unknown| unknown)
     }

@@ -16,7 +16,7 @@ use caudal_protocol::schema;
 use caudal_runtime::failpoint::hit;
 use caudal_runtime::time::{timeout, wall_ms};
 use caudal_store::slots::{self, Take};
-use caudal_store::{Created, SessionRecords};
+use caudal_store::{Created, SessionRecords, Standing};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::{SESSION_ID_DIGITS, over};
@@ -34,11 +34,9 @@ impl Gateway {
         check(&request)?;
         let session = session_of(&request.nonce, owner);
         let records = self.records_of(&session);
-        if let Some(tombstone) = self.in_time(&session, records.tombstone()).await? {
-            return Err(over(tombstone));
-        }
-        let open = match self.in_time(&session, records.manifest()).await? {
-            Some(manifest) => self.found(manifest, &request).await?,
+        let open = match self.in_time(&session, records.standing()).await? {
+            Some(Standing::Over(tombstone)) => return Err(over(tombstone)),
+            Some(Standing::Open(manifest)) => self.found(manifest, &request).await?,
             None => match self.write_down(owner, &records, &request).await {
                 Err(Error::Planning(planning::Error::Refused(refusals))) => {
                     return Ok(refused(session, &request, refusals));
@@ -122,8 +120,9 @@ impl Gateway {
         match created {
             Created::New => Ok(self.remember_planned(manifest, outline)),
             // The same request, said twice at the same time. Its manifest may have another start.
-            Created::Exists => match self.in_time(records.session(), records.manifest()).await? {
-                Some(first) => self.found(first, request).await,
+            Created::Exists => match self.in_time(records.session(), records.standing()).await? {
+                Some(Standing::Open(first)) => self.found(first, request).await,
+                Some(Standing::Over(tombstone)) => Err(over(tombstone)),
                 None => Err(Error::NoSession { session: records.session().clone() }),
             },
         }

@@ -39,5 +39,5 @@ pub use outputs::{Committed, OutputWriter, committed};
 pub use record::Record;
 pub use remote::Remote;
 pub use retry_marker::RetryMarker;
-pub use session::{SessionRecords, SessionState, closed_sessions, sessions};
+pub use session::{SessionRecords, SessionState, Standing, closed_sessions, sessions};
 pub use store::{Created, Store, StoreError};

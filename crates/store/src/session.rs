@@ -34,6 +34,13 @@ pub enum SessionState {
     Over,
 }
 
+/// What the records of a session say of it.
+#[derive(Debug)]
+pub enum Standing {
+    Open(Manifest),
+    Over(Tombstone),
+}
+
 /// The sessions that have records: those that are open, and those of which something is left.
 pub async fn sessions(store: &dyn Store) -> Result<Vec<SessionId>, StoreError> {
     Ok(store.folders(SESSIONS).await?.into_iter().map(SessionId).collect())
@@ -60,6 +67,18 @@ impl SessionRecords {
         let is_over = self.store.get(&self.objects.tombstone()).await?.is_some()
             || self.store.get(&self.objects.manifest()).await?.is_none();
         Ok(if is_over { SessionState::Over } else { SessionState::Open })
+    }
+
+    /// The standing of the session; none where it never was, or is forgotten. A tombstone comes before anything is deleted: where
+    /// the manifest went after the first look, the second finds why.
+    pub async fn standing(&self) -> Result<Option<Standing>, StoreError> {
+        if let Some(tombstone) = self.tombstone().await? {
+            return Ok(Some(Standing::Over(tombstone)));
+        }
+        if let Some(manifest) = self.manifest().await? {
+            return Ok(Some(Standing::Open(manifest)));
+        }
+        Ok(self.tombstone().await?.map(Standing::Over))
     }
 
     pub async fn manifest(&self) -> Result<Option<Manifest>, StoreError> {

@@ -13,4 +13,5 @@ mod killed;
 mod map_store;
 mod outputs;
 mod s3;
+mod standing;
 mod tally;
