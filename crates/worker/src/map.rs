@@ -49,19 +49,19 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
                 info!(session = %worker.queues.session, fragment = %id, "fragment delivered again");
                 let _all = worker.alone.write().await;
                 let marker = mark_retry(durable, id).await?;
-                let mapped = tokio::select! {
-                    biased;
-                    mapped = map(worker, fragment) => Some(mapped),
-                    () = has_to_leave(worker) => None,
-                };
+                let mapped = unless_leaving(worker, map(worker, fragment)).await;
                 // Neither an error nor a worker that leaves is a death, nor one that waits for capacity, however long.
                 end_marker(&marker).await?;
                 let Some(mapped) = mapped else { return Ok(()) };
-                send(worker, fragment, mapped?).await?;
+                let sending = send(worker, fragment, mapped?);
+                let Some(sent) = unless_leaving(worker, sending).await else { return Ok(()) };
+                sent?;
             }
             _ => {
                 let _one = worker.alone.read().await;
-                send(worker, fragment, map(worker, fragment).await?).await?;
+                let running = async { send(worker, fragment, map(worker, fragment).await?).await };
+                let Some(ran) = unless_leaving(worker, running).await else { return Ok(()) };
+                ran?;
             }
         }
         Worker::count(&worker.counts.mapped, 1);
@@ -72,10 +72,17 @@ async fn take(worker: &Worker, consumer: &dyn Consumer, delivery: Delivery) -> R
     Ok(consumer.ack(delivery.tag).await?)
 }
 
-/// Returns when the worker has been leaving for so long that what is in hand is left to others.
-async fn has_to_leave(worker: &Worker) {
-    worker.stopped().await;
-    sleep(Duration::from_millis(limits::LEAVE_MS / 2)).await;
+/// Nothing where the worker has been leaving for so long that what is in hand is left to others.
+async fn unless_leaving<T>(worker: &Worker, work: impl Future<Output = T>) -> Option<T> {
+    let has_to_leave = async {
+        worker.stopped().await;
+        sleep(Duration::from_millis(limits::LEAVE_MS / 2)).await;
+    };
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = has_to_leave => None,
+    }
 }
 
 /// A fragment that others have died of is not run again.
