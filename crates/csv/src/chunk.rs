@@ -25,4 +25,9 @@ impl Chunk {
     pub fn number(&self) -> u64 {
         self.number
     }
+
+    /// The same with another number, where it is one of several readers' chunks.
+    pub fn numbered(self, number: u64) -> Chunk {
+        Chunk { number, ..self }
+    }
 }

@@ -41,6 +41,7 @@ pub struct Records {
 }
 
 /// A block in its buffer, with headroom before it and room for a newline after it.
+#[derive(Debug, Default)]
 pub struct Filled {
     pub buffer: Vec<u8>,
     pub headroom_bytes: usize,
@@ -60,7 +61,7 @@ impl Cutter {
 
     /// Takes the next block; gives `None` if no record ends in it.
     pub fn cut(&mut self, block: &Block, filled: Filled) -> Result<Option<Records>, Error> {
-        if block.is_first_of_file() {
+        if block.is_first_of_file {
             self.begin_file(block);
         }
         let begin = filled.headroom_bytes;

@@ -21,20 +21,29 @@ pub struct Header {
 
 /// Reads the header of a file: its first line that is not blank.
 pub fn read_header(path: &Path, record_bytes_max: usize) -> Result<Header, Error> {
-    const FIRST_READ_BYTES: usize = 64 << 10;
     // Asked before it is opened: opening a pipe waits for its writer.
     if !path.metadata().map_err(|error| Error::read(path, error))?.is_file() {
         return Err(Error::NotAFile(path.to_path_buf()));
     }
     let mut file = File::open(path).map_err(|error| Error::read(path, error))?;
+    Ok(header_of(&mut file, path, record_bytes_max)?.0)
+}
+
+/// The header of what comes, and all that has been read to find it.
+pub fn header_of(
+    input: &mut dyn Read,
+    path: &Path,
+    record_bytes_max: usize,
+) -> Result<(Header, Vec<u8>), Error> {
+    const FIRST_READ_BYTES: usize = 64 << 10;
     let mut bytes = Vec::new();
     let mut wanted_bytes = FIRST_READ_BYTES.min(record_bytes_max);
     loop {
         let missing = wanted_bytes - bytes.len();
-        let read = (&mut file).take(missing as u64).read_to_end(&mut bytes);
+        let read = input.take(missing as u64).read_to_end(&mut bytes);
         let at_end = read.map_err(|error| Error::read(path, error))? < missing;
         if let Some(header) = find_header(&bytes) {
-            return Ok(header);
+            return Ok((header, bytes));
         }
         if at_end {
             return header_without_newline(path, bytes);
@@ -51,11 +60,12 @@ pub fn read_header(path: &Path, record_bytes_max: usize) -> Result<Header, Error
     }
 }
 
-fn header_without_newline(path: &Path, mut bytes: Vec<u8>) -> Result<Header, Error> {
+fn header_without_newline(path: &Path, mut bytes: Vec<u8>) -> Result<(Header, Vec<u8>), Error> {
     let file_bytes = bytes.len();
     bytes.push(b'\n');
     if let Some(header) = find_header(&bytes) {
-        return Ok(Header { body_at: file_bytes, ..header });
+        bytes.pop();
+        return Ok((Header { body_at: file_bytes, ..header }, bytes));
     }
     let is_blank =
         bytes.strip_prefix(BOM).unwrap_or(&bytes).iter().all(|byte| b"\r\n".contains(byte));

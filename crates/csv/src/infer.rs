@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use caudal_core::limits;
@@ -10,8 +10,9 @@ use caudal_core::limits;
 use crate::columns::trim_spaces;
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
-use crate::header::{Header, read_header};
+use crate::header::{Header, header_of};
 use crate::index::Index;
+use crate::input::Input;
 use crate::spec::{At, Column, Options, Type};
 use crate::{time, value};
 
@@ -20,22 +21,39 @@ use crate::{time, value};
 ///
 /// A column whose name is empty or not unique is referred to by its index.
 pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
-    let record_bytes_max = Options::default().record_bytes_max;
-    let [first, ..] = files else {
+    infer_inputs(files, |_, path| {
+        // Asked before it is opened: opening a pipe waits for its writer.
+        if !path.metadata().map_err(|error| Error::read(path, error))?.is_file() {
+            return Err(Error::NotAFile(path.to_path_buf()));
+        }
+        let file = File::open(path).map_err(|error| Error::read(path, error))?;
+        Ok(Box::new(file) as Input)
+    })
+}
+
+/// The same for files whose bytes come in their order, each from its first byte; `open` is given a file's place among
+/// them and its name.
+pub fn infer_inputs<E: From<Error>>(
+    files: &[PathBuf],
+    mut open: impl FnMut(usize, &Path) -> Result<Input, E>,
+) -> Result<Vec<Column>, E> {
+    if files.is_empty() {
         return Ok(Vec::new());
-    };
-    let mut columns = columns_of(&read_header(first, record_bytes_max)?.names);
-    let mut guesses = vec![Guess::default(); columns.len()];
+    }
+    let mut columns = Vec::new();
+    let mut guesses = Vec::new();
     let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
-    for file in files {
-        let header = read_header(file, record_bytes_max)?;
+    for (at, file) in files.iter().enumerate() {
+        let (header, sample) = read_sample(open(at, file)?, file, sample_bytes)?;
+        if at == 0 {
+            columns = columns_of(&header.names);
+            guesses = vec![Guess::default(); columns.len()];
+        }
         let place = |column: &Column| match &column.at {
             At::Header(name) => header.names.iter().position(|at| at == name),
             At::Index(index) => Some(*index),
         };
         let places: Vec<Option<usize>> = columns.iter().map(place).collect();
-        let sample =
-            read_sample(file, &header, sample_bytes).map_err(|error| Error::read(file, error))?;
         look_at(&sample, header.names.len(), &places, &mut guesses);
     }
     for (column, guess) in columns.iter_mut().zip(&guesses) {
@@ -61,15 +79,17 @@ fn columns_of(names: &[String]) -> Vec<Column> {
     names.iter().enumerate().map(column).collect()
 }
 
-fn read_sample(file: &Path, header: &Header, bytes: usize) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(file)?;
-    file.seek(SeekFrom::Start(header.body_at as u64))?;
-    let mut sample = Vec::new();
-    let read = file.take(bytes as u64).read_to_end(&mut sample)?;
-    if read < bytes {
+/// The header, and so many bytes after it.
+fn read_sample(mut input: Input, file: &Path, bytes: usize) -> Result<(Header, Vec<u8>), Error> {
+    let record_bytes_max = Options::default().record_bytes_max;
+    let (header, mut begun) = header_of(&mut input, file, record_bytes_max)?;
+    let mut sample = begun.split_off(header.body_at);
+    let missing = bytes.saturating_sub(sample.len());
+    let read = input.take(missing as u64).read_to_end(&mut sample);
+    if read.map_err(|error| Error::read(file, error))? < missing {
         sample.push(b'\n');
     }
-    Ok(sample)
+    Ok((header, sample))
 }
 
 fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut [Guess]) {

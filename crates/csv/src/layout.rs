@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::Error;
-use crate::header::{Header, read_header};
+use crate::header::{Header, header_of, read_header};
+use crate::input::{Body, Input};
 use crate::spec::{At, Column};
 
 /// Facts that a file's header settles for all of its records.
@@ -21,7 +22,7 @@ pub struct Layout {
     pub body_at: u64,
     /// The physical line on which they do.
     pub body_line: u64,
-    /// The size of the file.
+    /// The size of the file; 0, if its bytes come in their order.
     pub file_bytes: u64,
     /// When it was last written to, where that is known.
     modified: Option<SystemTime>,
@@ -39,6 +40,26 @@ impl Layout {
     pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
         let header = read_header(path, expected.record_bytes_max)?;
         let metadata = fs::metadata(path).map_err(|error| Error::read(path, error))?;
+        Layout::new(path, header, (metadata.len(), metadata.modified().ok()), expected)
+    }
+
+    /// Of a file whose bytes come in their order, and those that come after its header.
+    pub fn of_input(
+        path: &Path,
+        mut input: Input,
+        expected: &Expected<'_>,
+    ) -> Result<(Layout, Body), Error> {
+        let (header, mut begun) = header_of(&mut input, path, expected.record_bytes_max)?;
+        let body = Body::new(begun.split_off(header.body_at), input);
+        Ok((Layout::new(path, header, (0, None), expected)?, body))
+    }
+
+    fn new(
+        path: &Path,
+        header: Header,
+        (file_bytes, modified): (u64, Option<SystemTime>),
+        expected: &Expected<'_>,
+    ) -> Result<Layout, Error> {
         let fields = expected.fields.unwrap_or(header.names.len());
         let place = |column: &Column| expected.place(column, path, &header, fields);
         Ok(Layout {
@@ -47,8 +68,8 @@ impl Layout {
             places: expected.columns.iter().map(place).collect::<Result<_, _>>()?,
             body_at: header.body_at as u64,
             body_line: header.body_line,
-            file_bytes: metadata.len(),
-            modified: metadata.modified().ok(),
+            file_bytes,
+            modified,
         })
     }
 

@@ -25,6 +25,7 @@ mod field;
 mod header;
 mod index;
 mod infer;
+mod input;
 mod layout;
 mod masks;
 mod nulls;
@@ -41,7 +42,8 @@ mod value;
 
 pub use chunk::Chunk;
 pub use error::Error;
-pub use infer::infer;
+pub use infer::{infer, infer_inputs};
+pub use input::Input;
 pub use parse::Parsed;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};

@@ -7,6 +7,7 @@ use caudal_core::limits;
 
 use crate::chunk::Chunk;
 use crate::error::Error;
+use crate::input::Input;
 use crate::layout::{Expected, Layout};
 use crate::parse::{Parsed, parse};
 use crate::spec::{Column, Options, Table, Type};
@@ -32,6 +33,36 @@ impl Reader {
     ///
     /// If `projection` holds an index beyond `spec.columns`.
     pub fn open(spec: Table, projection: Vec<usize>, options: Options) -> Result<Reader, Error> {
+        Reader::over(spec, projection, options, |spec, expected, limits| {
+            let layouts = spec.files.iter().map(|file| Layout::of_file(file, expected));
+            let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
+            Ok((Stream::of_files(layouts.clone(), limits), layouts))
+        })
+    }
+
+    /// The same for a table of one file whose bytes come in their order, from its first. Their number is not known.
+    ///
+    /// # Panics
+    ///
+    /// If `projection` holds an index beyond `spec.columns`.
+    pub fn of_input(
+        spec: Table,
+        projection: Vec<usize>,
+        options: Options,
+        input: Input,
+    ) -> Result<Reader, Error> {
+        Reader::over(spec, projection, options, |spec, expected, limits| {
+            let (layout, body) = Layout::of_input(&spec.files[0], input, expected)?;
+            Ok((Stream::of_input(layout.clone(), body, limits), vec![layout]))
+        })
+    }
+
+    fn over(
+        spec: Table,
+        projection: Vec<usize>,
+        options: Options,
+        open: impl FnOnce(&Table, &Expected<'_>, Limits) -> Result<(Stream, Vec<Layout>), Error>,
+    ) -> Result<Reader, Error> {
         let columns: Vec<Column> = projection.iter().map(|i| spec.columns[*i].clone()).collect();
         if spec.files.is_empty() {
             return Err(Error::NoFiles(spec.name));
@@ -49,12 +80,11 @@ impl Reader {
             fields: spec.fields,
             record_bytes_max: limits.record_bytes_max,
         };
-        let layouts = spec.files.iter().map(|file| Layout::of_file(file, &expected));
-        let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
+        let (stream, layouts) = open(&spec, &expected, limits)?;
         Ok(Reader {
             schema: schema(&columns, options.position.as_deref()),
             total_bytes: layouts.iter().map(|layout| layout.file_bytes).sum(),
-            stream: Stream::new(layouts.clone(), limits),
+            stream,
             layouts,
             limits,
             columns,
@@ -62,7 +92,8 @@ impl Reader {
         })
     }
 
-    /// A reader of the same table from its start, which gives the same chunks. Fails if a file is not what it was.
+    /// A reader of the same table from its start, which gives the same chunks. Fails if a file is not what it was, and if its
+    /// bytes come in their order.
     pub fn again(&self) -> Result<Reader, Error> {
         self.check_unchanged()?;
         Ok(Reader {
@@ -70,7 +101,7 @@ impl Reader {
             schema: Arc::clone(&self.schema),
             options: self.options.clone(),
             total_bytes: self.total_bytes,
-            stream: Stream::new(self.layouts.clone(), self.limits),
+            stream: Stream::of_files(self.layouts.clone(), self.limits),
             layouts: self.layouts.clone(),
             limits: self.limits,
         })
@@ -86,7 +117,7 @@ impl Reader {
         self.schema.clone()
     }
 
-    /// The size of all files.
+    /// The size of all files, where they are files.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
