@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use caudal_core::{ParamValue, limits};
-use caudal_csv::Table;
 use caudal_planner::{SessionSpec, TableSpec};
 use caudal_protocol::manifest::QuerySpec;
 use caudal_runtime::task;
+use caudal_source::Table;
 use caudal_suite::{Query, Suite};
 
 use crate::error::Error;
@@ -52,15 +52,15 @@ impl Job {
         SuiteJob { suite, queries: vec![], params: vec![] }
     }
 
-    /// Adds a table: one file, or all that a pattern matches. Its columns are those of the first file's header, their
-    /// types the narrowest that fit the first rows of each.
+    /// Adds a table: one file, all in a folder, or all that a pattern matches; `-` is standard input. Its columns are
+    /// those of the first file, their types those that it says, or the narrowest that fit the first rows of each.
     pub fn table(self, name: impl Into<String>, files: impl AsRef<str>) -> Result<Self, Error> {
         Ok(self.typed_table(tables::guessed(name.into(), files.as_ref())?))
     }
 
     /// Adds a table whose columns are known.
-    pub fn typed_table(mut self, table: Table) -> Self {
-        self.tables.push(table);
+    pub fn typed_table(mut self, table: impl Into<Table>) -> Self {
+        self.tables.push(table.into());
         self
     }
 
@@ -150,7 +150,7 @@ impl SuiteJob<'_> {
     pub fn over(&self, folder: impl AsRef<Path>) -> Result<Job, Error> {
         let mut job = self.without_files()?;
         let tables = self.suite.tables.iter().map(|table| table.in_folder(folder.as_ref()));
-        job.tables = tables.collect::<Result<_, _>>()?;
+        job.tables = tables.map(|table| Ok(Table::from(table?))).collect::<Result<_, Error>>()?;
         Ok(job)
     }
 
@@ -158,7 +158,8 @@ impl SuiteJob<'_> {
     pub fn without_files(&self) -> Result<Job, Error> {
         let params = self.suite.assign(&self.params)?.into_iter().collect();
         let queries = self.suite.select(&self.queries)?.into_iter().cloned().collect();
-        let tables = self.suite.tables.iter().map(|table| table.without_files()).collect();
+        let tables =
+            self.suite.tables.iter().map(|table| Table::from(table.without_files())).collect();
         Ok(Job { tables, queries, params })
     }
 }

@@ -1,11 +1,9 @@
 //! The files of a job's tables, opened for those who need them.
 
-use std::sync::Arc;
-
 use caudal_client::Upload;
 use caudal_core::{TableId, limits};
-use caudal_csv::{Options, Reader, Table};
 use caudal_planner::ROW_COLUMN;
+use caudal_source::{Options, Table};
 
 use crate::error::Error;
 
@@ -30,7 +28,7 @@ impl Reading {
             let table = TableId::from(index);
             let Some(needed) = needs(table) else { continue };
             // The column after the last numbers the rows.
-            let visible = spec.columns.len();
+            let visible = spec.schema().fields().len();
             let columns = needed.iter().copied().filter(|column| *column < visible).collect();
             let position = needed.contains(&visible).then(|| ROW_COLUMN.to_string());
             let options = Options {
@@ -40,10 +38,10 @@ impl Reading {
                 position,
                 keep_raw_rejects: self.keep_rejects,
             };
-            let reader = Arc::new(Reader::open(spec.clone(), columns, options)?);
-            uploads.push(Upload { table, reader });
+            uploads.push(Upload { table, source: spec.open(columns, options)? });
         }
-        uploads.sort_by_key(|upload| upload.reader.total_bytes());
+        // Of a pipe it is not known when it ends.
+        uploads.sort_by_key(|upload| upload.source.total_bytes().unwrap_or(u64::MAX));
         Ok(uploads)
     }
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
 use caudal_core::{Coded, Failure, TableId, codes, limits};
-use caudal_csv::Table;
 use caudal_engine::memory;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
+use caudal_source::Table;
 use tokio::time::sleep;
 
 use crate::cluster::Cluster;
@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// A table whose columns are known, to ask about here.
-    pub fn typed_table(&self, table: Table) -> Tables {
+    pub fn typed_table(&self, table: impl Into<Table>) -> Tables {
         Tables::of(self.clone()).typed_table(table)
     }
 

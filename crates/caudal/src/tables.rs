@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
-use caudal_csv::Table;
+use caudal_source::{STDIN, Table};
 
 use crate::answer::Answer;
 use crate::error::Error;
@@ -29,16 +29,16 @@ impl Tables {
         Self { session, tables: vec![], params: vec![] }
     }
 
-    /// Adds a table: one file, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches. They are looked for, and their
-    /// types guessed, whenever a query is asked.
+    /// Adds a table: one file, all in a folder, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches; `-` is standard
+    /// input. They are looked for, and their types guessed, whenever a query is asked.
     pub fn table(mut self, name: impl Into<String>, files: impl Into<String>) -> Self {
         self.tables.push(Source::Guessed { name: name.into(), files: files.into() });
         self
     }
 
     /// Adds a table whose columns are known.
-    pub fn typed_table(mut self, table: Table) -> Self {
-        self.tables.push(Source::Known(table));
+    pub fn typed_table(mut self, table: impl Into<Table>) -> Self {
+        self.tables.push(Source::Known(table.into()));
         self
     }
 
@@ -67,20 +67,28 @@ impl Tables {
     }
 }
 
-/// The table in these files, with the columns that their first rows suggest.
+/// The table in these files, with the columns that they say they have, or that their first rows suggest.
 pub fn guessed(name: String, pattern: &str) -> Result<Table, Error> {
+    let files = files_of(&name, pattern)?;
+    Ok(Table::guessed(name, &files)?)
+}
+
+/// Standard input, the file of this name, all that are in the folder of this name, or all that match; never none.
+fn files_of(table: &str, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let literal = Path::new(pattern);
-    let files: Vec<PathBuf> = if literal.exists() {
+    let is_folder = literal.is_dir();
+    let files = if is_folder {
+        caudal_source::files_in(literal)?
+    } else if pattern == STDIN || literal.exists() {
         vec![literal.to_path_buf()]
     } else {
         caudal_suite::matching(Path::new("."), pattern)?
     };
-    if files.is_empty() {
-        return Err(match pattern.contains(['*', '?', '[']) {
-            true => Error::NoFiles { table: name, pattern: pattern.to_string() },
-            false => caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into(),
-        });
+    match files.is_empty() {
+        false => Ok(files),
+        true if is_folder || pattern.contains(['*', '?', '[']) => {
+            Err(Error::NoFiles { table: table.to_string(), pattern: pattern.to_string() })
+        }
+        true => Err(caudal_source::Error::no_such_file(literal).into()),
     }
-    let columns = caudal_csv::infer(&files)?;
-    Ok(Table { name, files, columns, fields: None })
 }

@@ -99,9 +99,9 @@ pub struct RunArgs {
     pub cluster: ClusterArgs,
 }
 
-/// Answer one SELECT over CSV files
+/// Answer one SELECT over files: CSV, JSON, Parquet, Arrow
 ///
-/// Column types are guessed from the first rows of each file.
+/// What a file is, and how it is compressed, its first bytes say. Where it has no types, they are guessed from its first rows.
 #[derive(Args)]
 #[command(group(ArgGroup::new("query").args(["sql", "file"]).required(true)), after_help = "Examples:
   caudal query -c \"SELECT count(*) FROM games\" -t games=games.csv
@@ -113,7 +113,7 @@ pub struct QueryArgs {
     /// A file with the SQL; - for standard input
     #[arg(short, long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// A table: its name in SQL, and its file or files (* and ? match)
+    /// A table: its name in SQL, and its file, files (* and ? match) or folder; - for standard input
     #[arg(short, long = "table", value_name = "NAME=FILES")]
     pub tables: Vec<String>,
     /// A value for $NAME in the SQL: a number if it is written as one (007 is a text, 9223372036854775808 a decimal),

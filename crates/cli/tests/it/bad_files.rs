@@ -38,14 +38,14 @@ fn a_broken_pattern() {
 }
 
 #[test]
-fn a_folder_is_not_a_file() {
-    let place = Place::with("folder/t.csv", "a\n1\n");
+fn a_folder_without_files() {
+    let place = Place::with("folder/_t.csv", "a\n1\n");
     let ran = place.query("SELECT * FROM t", &["-t", "t=folder"]);
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error[CDL-1012]: folder is not a regular file
-    hint: name files: `folder/*.csv` for those in a folder; what comes from a pipe has to be saved first
+    error[CDL-1111]: table t: no file matches folder
+    hint: patterns are relative to the current folder: is it right?
     ");
 }
 

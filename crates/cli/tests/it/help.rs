@@ -21,7 +21,7 @@ fn the_program() {
     Commands:
       demo      Generate small data for every suite, answer all their questions, check every answer
       run       Answer the questions of a suite
-      query     Answer one SELECT over CSV files
+      query     Answer one SELECT over files: CSV, JSON, Parquet, Arrow
       explain   Show how a query or a suite is divided into stages
       check     Compare results with expected ones, or with what DataFusion alone answers
       generate  Make data for a suite, with the dirt of the real files
@@ -187,9 +187,10 @@ fn run() {
 #[test]
 fn query() {
     assert_snapshot!(help(&["query", "--help"]), @r#"
-    Answer one SELECT over CSV files
+    Answer one SELECT over files: CSV, JSON, Parquet, Arrow
 
-    Column types are guessed from the first rows of each file.
+    What a file is, and how it is compressed, its first bytes say. Where it has no types, they are
+    guessed from its first rows.
 
     Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>>
 
@@ -201,7 +202,8 @@ fn query() {
               A file with the SQL; - for standard input
 
       -t, --table <NAME=FILES>
-              A table: its name in SQL, and its file or files (* and ? match)
+              A table: its name in SQL, and its file, files (* and ? match) or folder; - for standard
+              input
 
       -p, --param <NAME=VALUE>
               A value for $NAME in the SQL: a number if it is written as one (007 is a text,

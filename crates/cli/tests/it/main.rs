@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod ad_hoc;
+mod any_file;
 mod bad_calls;
 mod bad_files;
 mod bad_sql;
