@@ -1,4 +1,4 @@
-//! SQL over CSV tables, exact whatever dies: the front door.
+//! SQL over tables of files, exact whatever dies: the front door.
 //!
 //! A [`Session`] says where queries are answered: in this process, or on a cluster. Name some files as tables, and
 //! ask:

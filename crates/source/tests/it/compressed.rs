@@ -166,6 +166,16 @@ fn a_bomb_is_an_error() {
     assert_eq!(error.code(), codes::UNPACKS_TO_TOO_MUCH, "{error}");
 }
 
+#[test]
+fn what_needs_too_much_memory_is_an_error() {
+    let mut encoder = zstd::Encoder::new(vec![], 1).unwrap();
+    encoder.window_log(28).unwrap();
+    std::io::Write::write_all(&mut encoder, csv(100).as_bytes()).unwrap();
+    let folder = Folder::new();
+    let error = read_files(&[folder.file("t", encoder.finish().unwrap())]).unwrap_err();
+    assert_eq!(error.code(), codes::COMPRESSED_DAMAGED, "{error}");
+}
+
 trait TakeBytes: std::io::Read + Sized {
     fn take_bytes(self, bytes: u64) -> std::io::Take<Self> {
         self.take(bytes)
