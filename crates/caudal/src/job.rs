@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use caudal_core::{ParamValue, limits};
-use caudal_csv::Table;
+use caudal_csv::{Note, Table};
 use caudal_planner::{SessionSpec, TableSpec};
 use caudal_protocol::manifest::QuerySpec;
 use caudal_runtime::task;
-use caudal_suite::{Query, Suite};
+use caudal_suite::{Query, Suite, TableOptions};
 
 use crate::error::Error;
 use crate::plan::Plan;
@@ -39,6 +39,10 @@ pub struct Job {
     pub queries: Vec<Query>,
     /// Values for the `$name` placeholders of all queries.
     pub params: Vec<(String, ParamValue)>,
+    /// What was guessed of the tables' files, and what makes one doubt it.
+    pub notes: Vec<Note>,
+    /// Names of the tables whose columns were guessed.
+    pub guessed: Vec<String>,
 }
 
 impl Job {
@@ -55,7 +59,20 @@ impl Job {
     /// Adds a table: one file, or all that a pattern matches. Its columns are those of the first file's header, their
     /// types the narrowest that fit the first rows of each.
     pub fn table(self, name: impl Into<String>, files: impl AsRef<str>) -> Result<Self, Error> {
-        Ok(self.typed_table(tables::guessed(name.into(), files.as_ref())?))
+        self.table_with(name, files, &TableOptions::new())
+    }
+
+    /// Adds a table of whose files something is known: how they are written, some types.
+    pub fn table_with(
+        mut self,
+        name: impl Into<String>,
+        files: impl AsRef<str>,
+        options: &TableOptions,
+    ) -> Result<Self, Error> {
+        let (table, notes) = tables::guessed(name.into(), files.as_ref(), options)?;
+        self.notes.extend(notes);
+        self.guessed.push(table.name.clone());
+        Ok(self.typed_table(table))
     }
 
     /// Adds a table whose columns are known.
@@ -159,7 +176,7 @@ impl SuiteJob<'_> {
         let params = self.suite.assign(&self.params)?.into_iter().collect();
         let queries = self.suite.select(&self.queries)?.into_iter().cloned().collect();
         let tables = self.suite.tables.iter().map(|table| table.without_files()).collect();
-        Ok(Job { tables, queries, params })
+        Ok(Job { tables, queries, params, ..Job::default() })
     }
 }
 

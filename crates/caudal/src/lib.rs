@@ -71,8 +71,11 @@ pub use tables::Tables;
 pub use caudal_client::Event;
 pub use caudal_core::error::Kind;
 pub use caudal_core::{Code, Coded, Decimal, ParamValue, QueryId, SessionId, TableId, codes};
-pub use caudal_csv::{At, Column, Reject, RejectReason, Table, Type};
+pub use caudal_csv::{
+    At, Column, Dialect, Encoding, Formats, Note, NoteKind, Reject, RejectReason, Table,
+    TimeFormat, Type,
+};
 pub use caudal_protocol::Failure;
 pub use caudal_protocol::calls::SessionEntry;
 pub use caudal_suite::compare;
-pub use caudal_suite::{Param, ParamType, Query, Suite, TablePattern};
+pub use caudal_suite::{Param, ParamType, Query, Suite, TableOptions, TablePattern};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
-use caudal_csv::Table;
+use caudal_csv::{Note, Table};
+use caudal_suite::TableOptions;
 
 use crate::answer::Answer;
 use crate::error::Error;
@@ -20,7 +21,7 @@ pub struct Tables {
 
 #[derive(Clone)]
 enum Source {
-    Guessed { name: String, files: String },
+    Guessed { name: String, files: String, options: TableOptions },
     Known(Table),
 }
 
@@ -31,8 +32,18 @@ impl Tables {
 
     /// Adds a table: one file, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches. They are looked for, and their
     /// types guessed, whenever a query is asked.
-    pub fn table(mut self, name: impl Into<String>, files: impl Into<String>) -> Self {
-        self.tables.push(Source::Guessed { name: name.into(), files: files.into() });
+    pub fn table(self, name: impl Into<String>, files: impl Into<String>) -> Self {
+        self.table_with(name, files, TableOptions::new())
+    }
+
+    /// Adds a table of whose files something is known: how they are written, some types.
+    pub fn table_with(
+        mut self,
+        name: impl Into<String>,
+        files: impl Into<String>,
+        options: TableOptions,
+    ) -> Self {
+        self.tables.push(Source::Guessed { name: name.into(), files: files.into(), options });
         self
     }
 
@@ -58,29 +69,59 @@ impl Tables {
     pub fn job(&self) -> Result<Job, Error> {
         let mut job = Job { params: self.params.clone(), ..Job::default() };
         for table in &self.tables {
-            job.tables.push(match table {
-                Source::Guessed { name, files } => guessed(name.clone(), files)?,
-                Source::Known(table) => table.clone(),
-            });
+            job = match table {
+                Source::Guessed { name, files, options } => {
+                    job.table_with(name.clone(), files, options)?
+                }
+                Source::Known(table) => job.typed_table(table.clone()),
+            };
         }
         Ok(job)
     }
 }
 
-/// The table in these files, with the columns that their first rows suggest.
-pub fn guessed(name: String, pattern: &str) -> Result<Table, Error> {
-    let literal = Path::new(pattern);
-    let files: Vec<PathBuf> = if literal.exists() {
-        vec![literal.to_path_buf()]
-    } else {
-        caudal_suite::matching(Path::new("."), pattern)?
-    };
-    if files.is_empty() {
-        return Err(match pattern.contains(['*', '?', '[']) {
-            true => Error::NoFiles { table: name, pattern: pattern.to_string() },
-            false => caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into(),
-        });
+/// The table in these files, with what is known of it and what their first rows suggest; and what makes one doubt that.
+pub fn guessed(
+    name: String,
+    pattern: &str,
+    options: &TableOptions,
+) -> Result<(Table, Vec<Note>), Error> {
+    let files = files_of(&name, pattern)?;
+    let mut notes = vec![];
+    let (dialect, sniffed) = caudal_csv::sniff(&files[0], options.dialect(), options.unsaid())?;
+    notes.extend(sniffed);
+    if let Some(why) = dialect.contradiction() {
+        return Err(caudal_csv::Error::BadDialect { table: name, why }.into());
     }
-    let columns = caudal_csv::infer(&files)?;
-    Ok(Table { name, files, columns, fields: None })
+    let inferred = caudal_csv::infer(&files, &dialect, options.field_count())?;
+    notes.extend(inferred.notes);
+    let mut columns = inferred.columns;
+    for (column, ty) in options.types() {
+        match columns.iter_mut().find(|known| known.name == *column) {
+            Some(known) => known.ty = *ty,
+            None => {
+                let header = columns.into_iter().map(|column| column.name).collect();
+                let (file, column) = (files[0].clone(), column.clone());
+                let error = caudal_csv::Error::NoSuchColumn { table: name, file, column, header };
+                return Err(error.into());
+            }
+        }
+    }
+    Ok((Table { name, files, columns, fields: options.field_count(), dialect }, notes))
+}
+
+/// The file of this name, or all that match; never none.
+fn files_of(table: &str, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let literal = Path::new(pattern);
+    if literal.exists() {
+        return Ok(vec![literal.to_path_buf()]);
+    }
+    let files = caudal_suite::matching(Path::new("."), pattern)?;
+    match files.is_empty() {
+        false => Ok(files),
+        true if pattern.contains(['*', '?', '[']) => {
+            Err(Error::NoFiles { table: table.to_string(), pattern: pattern.to_string() })
+        }
+        true => Err(caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into()),
+    }
 }

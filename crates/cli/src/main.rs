@@ -15,6 +15,7 @@ mod job;
 mod load;
 mod oracle;
 mod output;
+mod plain_text;
 mod progress;
 mod rejects;
 mod session;

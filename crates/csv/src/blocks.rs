@@ -27,7 +27,24 @@ impl Block {
 
     /// Fills `buffer`, which is as long as the block.
     pub fn read(&self, buffer: &mut [u8]) -> Result<(), Error> {
-        let read = self.file.read_exact_at(buffer, self.offset);
+        self.read_at(buffer, self.offset)
+    }
+
+    /// Appends its text, where the file is not in UTF-8.
+    pub fn decode(&self, text: &mut Vec<u8>) -> Result<(), Error> {
+        let unit = self.layout.encoding.unit_bytes() as u64;
+        let begin = self.offset.saturating_sub(unit).max(self.layout.body_at);
+        let end = (self.offset + self.len as u64 + unit).min(self.layout.file_bytes);
+        let mut bytes = vec![0; (end - begin) as usize];
+        self.read_at(&mut bytes, begin)?;
+        let (before, rest) = bytes.split_at((self.offset - begin) as usize);
+        let (piece, after) = rest.split_at(self.len);
+        self.layout.encoding.decode(before, piece, after, text);
+        Ok(())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        let read = self.file.read_exact_at(buffer, offset);
         read.map_err(|error| Error::read(&self.layout.path, error))
     }
 }
@@ -62,7 +79,10 @@ impl Blocks {
             return Ok(None);
         };
         let left_bytes = open.layout.file_bytes - open.next_offset;
-        let len = left_bytes.min(self.block_bytes as u64) as usize;
+        // Whole units, whatever their size.
+        let unit = open.layout.encoding.unit_bytes();
+        let block_bytes = (self.block_bytes / unit * unit).max(unit);
+        let len = left_bytes.min(block_bytes as u64) as usize;
         let block = Block {
             number: self.next_number,
             layout: open.layout.clone(),

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::dialect::Dialect;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::header::{Header, read_header};
 use crate::spec::{At, Column};
@@ -17,6 +19,8 @@ pub struct Layout {
     pub fields: usize,
     /// Of each projected column, its place in a record.
     pub places: Vec<usize>,
+    /// Which of its encodings the table's has turned out to be.
+    pub encoding: Encoding,
     /// Offset at which the records begin.
     pub body_at: u64,
     /// The physical line on which they do.
@@ -31,13 +35,14 @@ pub struct Layout {
 pub struct Expected<'a> {
     pub table: &'a str,
     pub columns: &'a [Column],
+    pub dialect: &'a Dialect,
     pub fields: Option<usize>,
     pub record_bytes_max: usize,
 }
 
 impl Layout {
     pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
-        let header = read_header(path, expected.record_bytes_max)?;
+        let header = read_header(path, expected.dialect, expected.record_bytes_max)?;
         let metadata = fs::metadata(path).map_err(|error| Error::read(path, error))?;
         let fields = expected.fields.unwrap_or(header.names.len());
         let place = |column: &Column| expected.place(column, path, &header, fields);
@@ -45,6 +50,7 @@ impl Layout {
             path: path.into(),
             fields,
             places: expected.columns.iter().map(place).collect::<Result<_, _>>()?,
+            encoding: header.encoding,
             body_at: header.body_at as u64,
             body_line: header.body_line,
             file_bytes: metadata.len(),

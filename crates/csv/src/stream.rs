@@ -8,13 +8,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::blocks::{Block, Blocks};
 use crate::chunk::Chunk;
 use crate::cutter::{Cutter, Filled, headroom_bytes};
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::pool::Pool;
+use crate::syntax::Syntax;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub chunk_bytes: usize,
+    /// Bytes of text that one of a block becomes, at most.
+    pub growth_max: usize,
     pub record_bytes_max: usize,
 }
 
@@ -39,15 +43,15 @@ struct State {
 }
 
 impl Stream {
-    pub fn new(files: impl IntoIterator<Item = Layout>, limits: Limits) -> Stream {
+    pub fn new(files: impl IntoIterator<Item = Layout>, syntax: Syntax, limits: Limits) -> Stream {
         let headroom_bytes = headroom_bytes(limits.chunk_bytes);
-        let pool = Pool::new(headroom_bytes + limits.chunk_bytes + 1);
+        let pool = Pool::new(headroom_bytes + limits.growth_max * limits.chunk_bytes.max(4) + 1);
         Stream {
             headroom_bytes,
             state: Mutex::new(State {
                 blocks: Blocks::new(files, limits.chunk_bytes),
                 next_turn: 0,
-                cutter: Cutter::new(pool.clone(), limits.record_bytes_max),
+                cutter: Cutter::new(pool.clone(), syntax, limits.record_bytes_max),
                 next_chunk: 0,
                 is_closed: false,
             }),
@@ -90,8 +94,17 @@ impl Stream {
     fn read(&self, block: &Block) -> Result<Filled, Error> {
         let headroom_bytes = self.headroom_bytes;
         let mut buffer = self.pool.take();
-        block.read(&mut buffer[headroom_bytes..][..block.len])?;
-        Ok(Filled { buffer, headroom_bytes })
+        if block.layout.encoding == Encoding::Utf8 {
+            block.read(&mut buffer[headroom_bytes..][..block.len])?;
+            return Ok(Filled { buffer, headroom_bytes, text_bytes: block.len });
+        }
+        let buffer_bytes = buffer.len();
+        buffer.truncate(headroom_bytes);
+        block.decode(&mut buffer)?;
+        let text_bytes = buffer.len() - headroom_bytes;
+        assert!(headroom_bytes + text_bytes < buffer_bytes, "no encoding grows more than it says");
+        buffer.resize(buffer_bytes, 0);
+        Ok(Filled { buffer, headroom_bytes, text_bytes })
     }
 
     fn wait_for_turn(&self, number: u64) -> MutexGuard<'_, State> {

@@ -15,7 +15,7 @@ pub fn run(args: QueryArgs) -> Done {
         (None, Some(file)) => read_sql(file)?,
         (None, None) => unreachable!("clap asks for one of them"),
     };
-    let job = job::of_sql(sql, &args.tables, &args.params)?;
+    let job = job::of_sql(sql, &args.tables, &args.params, args.output.quiet)?;
     answering::answer(&job, args.engine, args.times, &args.cluster, &args.output, &args.input)
 }
 

@@ -37,7 +37,7 @@ fn no_query() {
     error: the following required arguments were not provided:
       <--command <SQL>|--file <FILE>>
 
-    Usage: caudal query --table <NAME=FILES> <--command <SQL>|--file <FILE>>
+    Usage: caudal query --table <NAME=FILES[{OPTIONS}]> <--command <SQL>|--file <FILE>>
 
     For more information, try '--help'.
     ");

@@ -136,3 +136,25 @@ fn a_data_folder_that_is_missing() {
     hint: --data names the folder with the suite's files
     ");
 }
+
+#[test]
+fn files_that_are_not_csv_are_refused_by_what_they_are() {
+    for (content, what) in [
+        (&b"\x1f\x8b\x08\x00\x00\x00\x00\x00"[..], "compressed with gzip"),
+        (b"\x28\xb5\x2f\xfd\x04\x00", "compressed with zstd"),
+        (b"BZh91AY&SY\x00\x00", "compressed with bzip2"),
+        (b"\xfd7zXZ\x00\x00", "compressed with xz"),
+        (b"PK\x03\x04\x14\x00", "a ZIP archive"),
+        (b"PAR1....PAR1", "a Parquet file"),
+        (b"{\"a\": 1}\n{\"a\": 2}\n", "JSON"),
+        (b"[\n  {\"a\": 1}\n]\n", "JSON"),
+        (b"a\x00,\x00b\x00\n\x001\x00", "text in UTF-16"),
+    ] {
+        let ran = Place::with("t.csv", content).query("SELECT * FROM t", &["-t", "t=t.csv"]);
+        let expected = format!("error[CDL-1021]: t.csv is not CSV: it is {what}");
+        assert!(ran.code == Some(2) && ran.stderr.starts_with(&expected), "{ran}");
+        assert!(ran.stderr.contains("hint: "), "{ran}");
+    }
+    let header = Place::with("t.csv", "PAR1,b\n1,2\n");
+    assert_eq!(header.query("SELECT * FROM t", &["-t", "t=t.csv"]).answer(), "PAR1,b\n1,2\n");
+}

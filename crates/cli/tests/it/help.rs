@@ -127,13 +127,23 @@ fn run() {
               - parquet:  Only with --out
 
           --quiet
-              Say nothing but results and errors
+              Say nothing but results, errors and how many rows were left out
 
           --rejects <DIR>
               Keep rows that do not fit their table, one file per table in this folder
 
           --strict
               A row that does not fit its table is an error
+
+          --strict-rows
+              Judge a row by all columns of its table, whichever the queries need
+
+          --rejected-max <PERCENT>
+              How many of a table's rows may not fit, in percent of all; more than that, or all, is an
+              error [default: 10]
+
+          --lenient
+              However many rows do not fit, it is no error
 
           --threads <THREADS>
               Compute threads [default: one per core]
@@ -189,7 +199,10 @@ fn query() {
     assert_snapshot!(help(&["query", "--help"]), @r#"
     Answer one SELECT over CSV files
 
-    Column types are guessed from the first rows of each file.
+    Delimiters and column types are guessed from the first rows of each file, unless they are said:
+    options in braces after a table's files are a table of TOML, with encoding, delimiter, quote,
+    escape, comment, header, skip, fields, null, true, false, decimal, thousands, date, timestamp and
+    types.
 
     Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>>
 
@@ -200,8 +213,8 @@ fn query() {
       -f, --file <FILE>
               A file with the SQL; - for standard input
 
-      -t, --table <NAME=FILES>
-              A table: its name in SQL, and its file or files (* and ? match)
+      -t, --table <NAME=FILES[{OPTIONS}]>
+              A table: its name in SQL, its file or files (* and ? match), and how they are written
 
       -p, --param <NAME=VALUE>
               A value for $NAME in the SQL: a number if it is written as one (007 is a text,
@@ -222,13 +235,23 @@ fn query() {
               - parquet:  Only with --out
 
           --quiet
-              Say nothing but results and errors
+              Say nothing but results, errors and how many rows were left out
 
           --rejects <DIR>
               Keep rows that do not fit their table, one file per table in this folder
 
           --strict
               A row that does not fit its table is an error
+
+          --strict-rows
+              Judge a row by all columns of its table, whichever the queries need
+
+          --rejected-max <PERCENT>
+              How many of a table's rows may not fit, in percent of all; more than that, or all, is an
+              error [default: 10]
+
+          --lenient
+              However many rows do not fit, it is no error
 
           --threads <THREADS>
               Compute threads [default: one per core]
@@ -274,6 +297,8 @@ fn query() {
     Examples:
       caudal query -c "SELECT count(*) FROM games" -t games=games.csv
       caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
+      caudal query -c "SELECT c2 FROM t" -t 't=t.txt{delimiter="|", header=false, null=["NA", "-"]}'
+      caudal query -c "SELECT sum(price) FROM t" -t 't=t.csv{decimal=",", types={id="text"}}'
     "#);
 }
 
@@ -298,8 +323,8 @@ fn explain() {
       -c, --command <SQL>
               SQL instead of a suite
 
-      -t, --table <NAME=FILES>
-              A table of the SQL: its name, and its file or files
+      -t, --table <NAME=FILES[{OPTIONS}]>
+              A table of the SQL: its name, its file or files, and how they are written
 
           --format <FORMAT>
               How to show the stages

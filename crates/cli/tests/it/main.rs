@@ -10,6 +10,7 @@ mod bad_calls;
 mod bad_files;
 mod bad_sql;
 mod closed_pipe;
+mod dialects;
 mod explain;
 mod failing_queries;
 mod formats;

@@ -31,6 +31,13 @@ limits! { FILES = "Files";
     /// Bytes of each file that are looked at in any case.
     INFER_FILE_BYTES_MIN: usize = 256 << 10 => Effect("tables of very many files are looked at for longer");
 
+    /// How much of a file is looked at to guess its delimiter: hundreds of rows, and no time.
+    SNIFF_BYTES: usize = 256 << 10 => Effect("the delimiter is guessed from the beginning of a file");
+
+    /// The share of a table's rows that may be left out because they do not fit, unless another is said: dirt is less, and
+    /// a wrong delimiter, type or header is more.
+    REJECTED_PERCENT_MAX: u8 = 10 => Code(codes::TOO_MUCH_REJECTED);
+
     /// Rejected rows described one by one: a few show what is wrong.
     REJECTS_DESCRIBED_MAX: usize = 10 => Effect("the rest is counted");
 
