@@ -75,6 +75,22 @@ impl Job {
         Ok(self.typed_table(table))
     }
 
+    /// Adds a table for every file that a query names where a table is expected: `SELECT * FROM 'games.csv'`, with a
+    /// pattern or options in braces if need be, as [`Self::table_with`] has them. The texts of such queries open files of
+    /// whoever calls this: it is not for queries of strangers.
+    pub fn open_files(mut self) -> Result<Self, Error> {
+        let queries = self.queries.iter();
+        let named: Vec<String> =
+            queries.flat_map(|query| caudal_planner::files_in_from(&query.sql)).collect();
+        for name in named {
+            if self.tables.iter().all(|table| table.name != name) {
+                let (files, options) = TableOptions::split(&name)?;
+                self = self.table_with(name.as_str(), files, &options)?;
+            }
+        }
+        Ok(self)
+    }
+
     /// Adds a table whose columns are known.
     pub fn typed_table(mut self, table: Table) -> Self {
         self.tables.push(table);

@@ -46,6 +46,7 @@
 
 mod answer;
 mod cluster;
+mod describe;
 mod error;
 mod job;
 #[doc(hidden)]
@@ -60,6 +61,7 @@ mod tables;
 
 pub use answer::{Answer, Rejects};
 pub use cluster::Cluster;
+pub use describe::{Description, describe};
 pub use error::Error;
 pub use job::{Job, SuiteJob};
 pub use plan::Plan;

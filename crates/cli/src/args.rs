@@ -28,6 +28,7 @@ pub enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Query(QueryArgs),
+    Schema(SchemaArgs),
     Explain(ExplainArgs),
     Check(CheckArgs),
     Generate(GenerateArgs),
@@ -105,14 +106,25 @@ pub struct RunArgs {
 /// in braces after a table's files are a table of TOML, with encoding, delimiter, quote, escape, comment, header, skip,
 /// fields, null, true, false, decimal, thousands, date, timestamp and types.
 #[derive(Args)]
-#[command(group(ArgGroup::new("query").args(["sql", "file"]).required(true)), after_help = "Examples:
+#[command(group(ArgGroup::new("query").args(["sql", "file", "files"]).required(true).multiple(true)), after_help = "Examples:
+  caudal query games.csv
+  caudal query -c \"SELECT count(*) FROM 'games.csv'\"
   caudal query -c \"SELECT count(*) FROM games\" -t games=games.csv
   caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
   caudal query -c \"SELECT c2 FROM t\" -t 't=t.txt{delimiter=\"|\", header=false, null=[\"NA\", \"-\"]}'
   caudal query -c \"SELECT sum(price) FROM t\" -t 't=t.csv{decimal=\",\", types={id=\"text\"}}'")]
 pub struct QueryArgs {
-    /// The SQL
-    #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
+    /// Files that are the table t; without SQL all of it is shown
+    #[arg(value_name = "FILES[{OPTIONS}]")]
+    pub files: Option<String>,
+    /// The SQL; a file or pattern in single quotes is a table: FROM 'games.csv'
+    #[arg(
+        short = 'c',
+        long = "command",
+        value_name = "SQL",
+        allow_hyphen_values = true,
+        conflicts_with = "file"
+    )]
     pub sql: Option<String>,
     /// A file with the SQL; - for standard input
     #[arg(short, long, value_name = "FILE")]
@@ -134,6 +146,26 @@ pub struct QueryArgs {
     pub times: TimeArgs,
     #[command(flatten)]
     pub cluster: ClusterArgs,
+}
+
+/// Show what is in a CSV file: columns, types, how it is written, how many rows fit
+///
+/// All of it is read. What is printed of how it is written can be said to caudal query in the same braces.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal schema games.csv
+  caudal schema 'reviews_*.csv' --format json
+  caudal schema 't.txt{header=false, null=\"NA\"}'")]
+pub struct SchemaArgs {
+    /// A file, or all that a pattern matches (* and ?), and how they are written
+    #[arg(value_name = "FILES[{OPTIONS}]")]
+    pub files: String,
+    /// How to write it: a table on a terminal, CSV otherwise, unless said here
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Say nothing of guesses
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Show how a query or a suite is divided into stages

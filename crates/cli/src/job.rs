@@ -42,6 +42,8 @@ pub fn of_sql(
         let (files, options) = TableOptions::split(source).told()?;
         job = job.table_with(name, files, &options)?;
     }
+    // By this process alone: a gateway knows tables, and no paths.
+    let job = job.open_files()?;
     if !is_quiet {
         tell(&job.notes);
     }

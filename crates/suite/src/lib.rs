@@ -21,6 +21,7 @@ mod manifest;
 mod options;
 mod params;
 mod suite;
+mod words;
 
 pub use builtin::NAMES;
 pub use error::Error;
@@ -28,3 +29,4 @@ pub use files::matching;
 pub use options::TableOptions;
 pub use params::{Param, ParamType};
 pub use suite::{Query, Suite, TablePattern};
+pub use words::{dialect_options, type_name};

@@ -203,6 +203,10 @@ fn the_readmes_query_runs_on_generated_data() {
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         answers.push(String::from_utf8(output.stdout).unwrap());
     }
-    let [_, top] = &answers[..] else { panic!("{answers:?}") };
-    assert_eq!(top.lines().count(), 11, "{top}");
+    let [_, top, count, schema] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!((top.lines().count(), count.lines().count()), (11, 2), "{top}{count}");
+    assert!(
+        schema.starts_with("column,type,samples,rows,rejected,dialect,files\napp_id,int,"),
+        "{schema}"
+    );
 }

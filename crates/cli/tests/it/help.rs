@@ -22,6 +22,7 @@ fn the_program() {
       demo      Generate small data for every suite, answer all their questions, check every answer
       run       Answer the questions of a suite
       query     Answer one SELECT over CSV files
+      schema    Show what is in a CSV file: columns, types, how it is written, how many rows fit
       explain   Show how a query or a suite is divided into stages
       check     Compare results with expected ones, or with what DataFusion alone answers
       generate  Make data for a suite, with the dirt of the real files
@@ -204,11 +205,15 @@ fn query() {
     escape, comment, header, skip, fields, null, true, false, decimal, thousands, date, timestamp and
     types.
 
-    Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>>
+    Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>|FILES[{OPTIONS}]>
+
+    Arguments:
+      [FILES[{OPTIONS}]]
+              Files that are the table t; without SQL all of it is shown
 
     Options:
       -c, --command <SQL>
-              The SQL
+              The SQL; a file or pattern in single quotes is a table: FROM 'games.csv'
 
       -f, --file <FILE>
               A file with the SQL; - for standard input
@@ -295,10 +300,51 @@ fn query() {
               Print help (see a summary with '-h')
 
     Examples:
+      caudal query games.csv
+      caudal query -c "SELECT count(*) FROM 'games.csv'"
       caudal query -c "SELECT count(*) FROM games" -t games=games.csv
       caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
       caudal query -c "SELECT c2 FROM t" -t 't=t.txt{delimiter="|", header=false, null=["NA", "-"]}'
       caudal query -c "SELECT sum(price) FROM t" -t 't=t.csv{decimal=",", types={id="text"}}'
+    "#);
+}
+
+#[test]
+fn schema() {
+    assert_snapshot!(help(&["schema", "--help"]), @r#"
+    Show what is in a CSV file: columns, types, how it is written, how many rows fit
+
+    All of it is read. What is printed of how it is written can be said to caudal query in the same
+    braces.
+
+    Usage: caudal schema [OPTIONS] <FILES[{OPTIONS}]>
+
+    Arguments:
+      <FILES[{OPTIONS}]>
+              A file, or all that a pattern matches (* and ?), and how they are written
+
+    Options:
+          --format <FORMAT>
+              How to write it: a table on a terminal, CSV otherwise, unless said here
+
+              Possible values:
+              - table:    Drawn, for people
+              - csv
+              - json:     An array of objects
+              - ndjson:   One object a line
+              - markdown
+              - parquet:  Only with --out
+
+          --quiet
+              Say nothing of guesses
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      caudal schema games.csv
+      caudal schema 'reviews_*.csv' --format json
+      caudal schema 't.txt{header=false, null="NA"}'
     "#);
 }
 

@@ -14,6 +14,7 @@ mod dialects;
 mod explain;
 mod failing_queries;
 mod formats;
+mod from_files;
 mod help;
 mod interrupt;
 mod misfits;

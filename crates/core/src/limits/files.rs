@@ -38,6 +38,12 @@ limits! { FILES = "Files";
     /// a wrong delimiter, type or header is more.
     REJECTED_PERCENT_MAX: u8 = 10 => Code(codes::TOO_MUCH_REJECTED);
 
+    /// Rows at the beginning of a file among which values are looked for that show what a column holds.
+    SAMPLE_ROWS_MAX: usize = 1000 => Effect("a column that is NULL in them has no samples in its description");
+
+    /// Values that show what a column holds.
+    SAMPLE_VALUES_MAX: usize = 3 => Effect("no more are shown");
+
     /// Rejected rows described one by one: a few show what is wrong.
     REJECTS_DESCRIBED_MAX: usize = 10 => Effect("the rest is counted");
 
