@@ -8,10 +8,20 @@ use caudal_source::{Options, Table};
 use crate::error::Error;
 
 /// Treatment of rows that do not fit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub strict: bool,
+    pub judge_all_columns: bool,
+    /// None: all may be.
+    pub rejected_percent_max: Option<f64>,
     pub keep_rejects: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        let rejected_percent_max = Some(f64::from(limits::REJECTED_PERCENT_MAX));
+        Self { strict: false, judge_all_columns: false, rejected_percent_max, keep_rejects: false }
+    }
 }
 
 impl Reading {
@@ -35,6 +45,8 @@ impl Reading {
                 chunk_bytes,
                 record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
                 strict: self.strict,
+                judge_all_columns: self.judge_all_columns,
+                rejected_percent_max: self.rejected_percent_max,
                 position,
                 keep_raw_rejects: self.keep_rejects,
             };

@@ -12,6 +12,7 @@ use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
 use caudal_source::Table;
+use caudal_suite::TableOptions;
 use tokio::time::sleep;
 
 use crate::cluster::Cluster;
@@ -110,6 +111,20 @@ impl Session {
         self
     }
 
+    /// Whether a row is judged by all columns of its table, whichever the queries need: then it is there for all of them, or
+    /// for none. Otherwise only what is needed is looked at, which is less work.
+    pub fn strict_rows(mut self, strict: bool) -> Self {
+        self.reading.judge_all_columns = strict;
+        self
+    }
+
+    /// How many of a table's rows may be left out because they do not fit, in percent of all: 10, if this is not said. More
+    /// than that, or all, is an error; `None` says that it never is.
+    pub fn rejected_max(mut self, percent: impl Into<Option<f64>>) -> Self {
+        self.reading.rejected_percent_max = percent.into();
+        self
+    }
+
     /// Whether rows that do not fit come with their bytes ([`Reject::raw`](crate::Reject::raw)).
     pub fn keep_rejects(mut self, keep: bool) -> Self {
         self.reading.keep_rejects = keep;
@@ -119,6 +134,16 @@ impl Session {
     /// A table of files, to ask about here: see [`Tables::table`].
     pub fn table(&self, name: impl Into<String>, files: impl Into<String>) -> Tables {
         Tables::of(self.clone()).table(name, files)
+    }
+
+    /// A table of files of which something is known, to ask about here: see [`Tables::table_with`].
+    pub fn table_with(
+        &self,
+        name: impl Into<String>,
+        files: impl Into<String>,
+        options: TableOptions,
+    ) -> Tables {
+        Tables::of(self.clone()).table_with(name, files, options)
     }
 
     /// A table whose columns are known, to ask about here.

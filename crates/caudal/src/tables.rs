@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
-use caudal_source::{STDIN, Table};
+use caudal_source::{Note, STDIN, Said, Table};
+use caudal_suite::TableOptions;
 
 use crate::answer::Answer;
 use crate::error::Error;
@@ -20,7 +21,7 @@ pub struct Tables {
 
 #[derive(Clone)]
 enum Source {
-    Guessed { name: String, files: String },
+    Guessed { name: String, files: String, options: TableOptions },
     Known(Table),
 }
 
@@ -31,8 +32,18 @@ impl Tables {
 
     /// Adds a table: one file, all in a folder, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches; `-` is standard
     /// input. They are looked for, and their types guessed, whenever a query is asked.
-    pub fn table(mut self, name: impl Into<String>, files: impl Into<String>) -> Self {
-        self.tables.push(Source::Guessed { name: name.into(), files: files.into() });
+    pub fn table(self, name: impl Into<String>, files: impl Into<String>) -> Self {
+        self.table_with(name, files, TableOptions::new())
+    }
+
+    /// Adds a table of whose files something is known: how they are written, some types.
+    pub fn table_with(
+        mut self,
+        name: impl Into<String>,
+        files: impl Into<String>,
+        options: TableOptions,
+    ) -> Self {
+        self.tables.push(Source::Guessed { name: name.into(), files: files.into(), options });
         self
     }
 
@@ -58,19 +69,32 @@ impl Tables {
     pub fn job(&self) -> Result<Job, Error> {
         let mut job = Job { params: self.params.clone(), ..Job::default() };
         for table in &self.tables {
-            job.tables.push(match table {
-                Source::Guessed { name, files } => guessed(name.clone(), files)?,
-                Source::Known(table) => table.clone(),
-            });
+            job = match table {
+                Source::Guessed { name, files, options } => {
+                    job.table_with(name.clone(), files, options)?
+                }
+                Source::Known(table) => job.typed_table(table.clone()),
+            };
         }
         Ok(job)
     }
 }
 
-/// The table in these files, with the columns that they say they have, or that their first rows suggest.
-pub fn guessed(name: String, pattern: &str) -> Result<Table, Error> {
+/// The table in these files, with what is known of it and what they say or their first rows suggest; and what makes one
+/// doubt that.
+pub fn guessed(
+    name: String,
+    pattern: &str,
+    options: &TableOptions,
+) -> Result<(Table, Vec<Note>), Error> {
     let files = files_of(&name, pattern)?;
-    Ok(Table::guessed(name, &files)?)
+    let said = Said {
+        dialect: options.dialect().clone(),
+        unsaid: options.unsaid(),
+        fields: options.field_count(),
+        types: options.types().clone(),
+    };
+    Ok(Table::of(name, &files, &said)?)
 }
 
 /// Standard input, the file of this name, all that are in the folder of this name, or all that match; never none.

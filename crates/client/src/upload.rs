@@ -3,6 +3,7 @@
 //! Which chunks of its files a fragment is made of depends on who reads when, and is kept: a fragment that has to be sent
 //! again has to have the same rows ([`resend`](crate::resend)).
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::TableId;
@@ -41,6 +42,10 @@ pub async fn all(
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
         }
+        // Before its end is known: without it there is no complete answer.
+        let counted = counters.table(table);
+        let (rows, rejected) = (&counted.rows, &counted.rejected);
+        upload.source.check_loss(rows.load(Relaxed), rejected.load(Relaxed))?;
         let fragments = std::mem::take(&mut *sending.fragments());
         let sent = Sent { upload, fragments };
         service.end_table(table, sent.count()?).await?;

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use crate::cutter;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::input::Body;
 use crate::layout::Layout;
@@ -32,17 +33,58 @@ enum Content {
 }
 
 impl Block {
-    /// Its bytes, in a buffer of the pool.
+    /// Its text, in a buffer of the pool.
     pub fn read(&mut self, pool: &Pool, headroom_bytes: usize) -> Result<cutter::Filled, Error> {
-        match &mut self.content {
-            Content::At(file, offset) => {
-                let mut buffer = pool.take();
-                let read = file.read_exact_at(&mut buffer[headroom_bytes..][..self.len], *offset);
-                read.map_err(|error| Error::read(&self.layout.path, error))?;
-                Ok(cutter::Filled { buffer, headroom_bytes })
-            }
-            Content::Read(filled) => Ok(std::mem::take(filled)),
+        let (file, offset) = match &mut self.content {
+            Content::At(file, offset) => (file, *offset),
+            Content::Read(filled) => return Ok(std::mem::take(filled)),
+        };
+        let piece = Piece { file, layout: &self.layout, offset, len: self.len };
+        let mut buffer = pool.take();
+        if self.layout.encoding == Encoding::Utf8 {
+            piece.read(&mut buffer[headroom_bytes..][..self.len])?;
+            return Ok(cutter::Filled { buffer, headroom_bytes, text_bytes: self.len });
         }
+        let buffer_bytes = buffer.len();
+        buffer.truncate(headroom_bytes);
+        piece.decode(&mut buffer)?;
+        let text_bytes = buffer.len() - headroom_bytes;
+        assert!(headroom_bytes + text_bytes < buffer_bytes, "no encoding grows more than it says");
+        buffer.resize(buffer_bytes, 0);
+        Ok(cutter::Filled { buffer, headroom_bytes, text_bytes })
+    }
+}
+
+/// Where a block is in a file.
+struct Piece<'a> {
+    file: &'a File,
+    layout: &'a Layout,
+    offset: u64,
+    len: usize,
+}
+
+impl Piece<'_> {
+    /// Fills `buffer`, which is as long as the block.
+    fn read(&self, buffer: &mut [u8]) -> Result<(), Error> {
+        self.read_at(buffer, self.offset)
+    }
+
+    /// Appends its text, where the file is not in UTF-8.
+    fn decode(&self, text: &mut Vec<u8>) -> Result<(), Error> {
+        let unit = self.layout.encoding.unit_bytes() as u64;
+        let begin = self.offset.saturating_sub(unit).max(self.layout.body_at);
+        let end = (self.offset + self.len as u64 + unit).min(self.layout.file_bytes);
+        let mut bytes = vec![0; (end - begin) as usize];
+        self.read_at(&mut bytes, begin)?;
+        let (before, rest) = bytes.split_at((self.offset - begin) as usize);
+        let (piece, after) = rest.split_at(self.len);
+        self.layout.encoding.decode(before, piece, after, text);
+        Ok(())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        let read = self.file.read_exact_at(buffer, offset);
+        read.map_err(|error| Error::read(&self.layout.path, error))
     }
 }
 
@@ -89,7 +131,10 @@ impl Blocks {
             Some(Open::File { layout, file, next_offset }) => {
                 let offset = *next_offset;
                 let left_bytes = layout.file_bytes - offset;
-                let len = left_bytes.min(self.block_bytes as u64) as usize;
+                // Whole units, whatever their size.
+                let unit = layout.encoding.unit_bytes();
+                let block_bytes = (self.block_bytes / unit * unit).max(unit);
+                let len = left_bytes.min(block_bytes as u64) as usize;
                 *next_offset += len as u64;
                 Block {
                     number: self.next_number,
@@ -114,7 +159,11 @@ impl Blocks {
                     len: read.len,
                     is_first_of_file: !std::mem::replace(is_begun, true),
                     is_last_of_file: read.is_last,
-                    content: Content::Read(cutter::Filled { buffer, headroom_bytes }),
+                    content: Content::Read(cutter::Filled {
+                        buffer,
+                        headroom_bytes,
+                        text_bytes: read.len,
+                    }),
                     layout: Arc::clone(layout),
                 }
             }

@@ -1,13 +1,18 @@
 //! Places of the projected columns in one file.
 
 use std::fs;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::decoded::decoded;
+use crate::dialect::Dialect;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::header::{Header, header_of, read_header};
 use crate::input::{Body, Input};
+use crate::kind::{HEAD_BYTES, refuse_beginning};
 use crate::spec::{At, Column};
 
 /// Facts that a file's header settles for all of its records.
@@ -18,6 +23,8 @@ pub struct Layout {
     pub fields: usize,
     /// Of each projected column, its place in a record.
     pub places: Vec<usize>,
+    /// Which of its encodings the table's has turned out to be.
+    pub encoding: Encoding,
     /// Offset at which the records begin.
     pub body_at: u64,
     /// The physical line on which they do.
@@ -32,13 +39,14 @@ pub struct Layout {
 pub struct Expected<'a> {
     pub table: &'a str,
     pub columns: &'a [Column],
+    pub dialect: &'a Dialect,
     pub fields: Option<usize>,
     pub record_bytes_max: usize,
 }
 
 impl Layout {
     pub fn of_file(path: &Path, expected: &Expected<'_>) -> Result<Layout, Error> {
-        let header = read_header(path, expected.record_bytes_max)?;
+        let header = read_header(path, expected.dialect, expected.record_bytes_max)?;
         let metadata = fs::metadata(path).map_err(|error| Error::read(path, error))?;
         Layout::new(path, header, (metadata.len(), metadata.modified().ok()), expected)
     }
@@ -49,7 +57,15 @@ impl Layout {
         mut input: Input,
         expected: &Expected<'_>,
     ) -> Result<(Layout, Body), Error> {
-        let (header, mut begun) = header_of(&mut input, path, expected.record_bytes_max)?;
+        let read = |error| Error::read(path, error);
+        let mut head = vec![];
+        (&mut input).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(read)?;
+        refuse_beginning(&head, path, expected.dialect)?;
+        let input = Box::new(Cursor::new(head).chain(input));
+        let mut input = decoded(input, expected.dialect.encoding).map_err(read)?;
+        let dialect = Dialect { encoding: Encoding::Utf8, ..expected.dialect.clone() };
+        let record_bytes_max = expected.record_bytes_max;
+        let (header, mut begun) = header_of(&mut input, path, &dialect, record_bytes_max)?;
         let body = Body::new(begun.split_off(header.body_at), input);
         Ok((Layout::new(path, header, (0, None), expected)?, body))
     }
@@ -66,6 +82,7 @@ impl Layout {
             path: path.into(),
             fields,
             places: expected.columns.iter().map(place).collect::<Result<_, _>>()?,
+            encoding: header.encoding,
             body_at: header.body_at as u64,
             body_line: header.body_line,
             file_bytes,

@@ -12,10 +12,13 @@ use crate::error::Error;
 use crate::input::Body;
 use crate::layout::Layout;
 use crate::pool::Pool;
+use crate::syntax::Syntax;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub chunk_bytes: usize,
+    /// Bytes of text that one of a block becomes, at most.
+    pub growth_max: usize,
     pub record_bytes_max: usize,
 }
 
@@ -41,25 +44,33 @@ struct State {
 }
 
 impl Stream {
-    pub fn of_files(files: impl IntoIterator<Item = Layout>, limits: Limits) -> Stream {
+    pub fn of_files(
+        files: impl IntoIterator<Item = Layout>,
+        syntax: Syntax,
+        limits: Limits,
+    ) -> Stream {
         let of_files = |pool| Blocks::of_files(files, limits.chunk_bytes, pool);
-        Stream::new(of_files, limits)
+        Stream::new(of_files, syntax, limits)
     }
 
     /// Of one file whose bytes come in their order.
-    pub fn of_input(layout: Layout, body: Body, limits: Limits) -> Stream {
-        Stream::new(|pool| Blocks::of_stream(layout, body, limits.chunk_bytes, pool), limits)
+    pub fn of_input(layout: Layout, body: Body, syntax: Syntax, limits: Limits) -> Stream {
+        Stream::new(
+            |pool| Blocks::of_stream(layout, body, limits.chunk_bytes, pool),
+            syntax,
+            limits,
+        )
     }
 
-    fn new(blocks: impl FnOnce(Arc<Pool>) -> Blocks, limits: Limits) -> Stream {
+    fn new(blocks: impl FnOnce(Arc<Pool>) -> Blocks, syntax: Syntax, limits: Limits) -> Stream {
         let headroom_bytes = headroom_bytes(limits.chunk_bytes);
-        let pool = Pool::new(headroom_bytes + limits.chunk_bytes + 1);
+        let pool = Pool::new(headroom_bytes + limits.growth_max * limits.chunk_bytes.max(4) + 1);
         Stream {
             headroom_bytes,
             blocks: Mutex::new(blocks(Arc::clone(&pool))),
             state: Mutex::new(State {
                 next_turn: 0,
-                cutter: Cutter::new(pool.clone(), limits.record_bytes_max),
+                cutter: Cutter::new(pool.clone(), syntax, limits.record_bytes_max),
                 next_chunk: 0,
                 is_closed: false,
             }),

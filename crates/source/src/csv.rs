@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::SchemaRef;
 use caudal_core::limits;
-use caudal_csv::{Input, Options, Reader};
+use caudal_csv::{Beginning, Dialect, Note, Options, Reader};
 
 use crate::error::Error;
 use crate::format::{Content, Format};
@@ -13,8 +13,8 @@ use crate::lanes::{Chunks, Lanes, SideBySide};
 use crate::origin::Origin;
 use crate::position::Numbers;
 use crate::progress::Taken;
+use crate::said::Said;
 use crate::source::{Chunk, Parsed};
-use crate::unpack::Codec;
 
 /// A table of CSV files.
 #[derive(Debug)]
@@ -30,31 +30,56 @@ impl Csv {
     }
 
     /// With the columns of the first file's header, and the types that the beginnings of all suggest.
-    pub fn guessed(name: &str, origins: Arc<[Origin]>) -> Result<Csv, Error> {
+    pub fn guessed(
+        name: &str,
+        origins: Arc<[Origin]>,
+        said: &Said,
+    ) -> Result<(Csv, Vec<Note>), Error> {
         let files: Vec<PathBuf> =
             origins.iter().map(|origin| origin.path().to_path_buf()).collect();
-        let bytes = limits::INFER_BYTES.max(limits::INFER_FILE_BYTES_MIN);
-        let columns = caudal_csv::infer_inputs(&files, |at, _| {
-            let (mut sample, is_whole) = origins[at].sample(bytes)?;
-            if !is_whole {
-                // A record that is cut would be taken for one.
-                sample.truncate(memchr::memrchr(b'\n', &sample).map_or(sample.len(), |at| at + 1));
-            }
-            Ok::<Input, Error>(Box::new(std::io::Cursor::new(sample)))
-        })?;
-        let spec = caudal_csv::Table { name: name.into(), files, columns, fields: None };
-        Ok(Csv { spec, origins: origins.into() })
+        let (dialect, mut notes) = sniffed(&origins[0], said)?;
+        if let Some(why) = dialect.contradiction() {
+            return Err(caudal_csv::Error::BadDialect { table: name.into(), why }.into());
+        }
+        let fields = said.fields;
+        let look = |at: usize| beginning(&origins[at]);
+        let inferred = caudal_csv::infer_inputs(&files, &dialect, fields, look)?;
+        notes.extend(inferred.notes);
+        let mut columns = inferred.columns;
+        said.type_columns(name, &origins[0], &mut columns)?;
+        let spec = caudal_csv::Table { name: name.into(), files, columns, fields, dialect };
+        Ok((Csv { spec, origins: origins.into() }, notes))
     }
+}
+
+fn sniffed(origin: &Origin, said: &Said) -> Result<(Dialect, Vec<Note>), Error> {
+    let (head, is_whole) = origin.sample(limits::SNIFF_BYTES)?;
+    let Said { dialect, unsaid, .. } = said;
+    Ok(caudal_csv::sniff_head(origin.path(), head, is_whole, dialect, *unsaid))
+}
+
+/// What types are guessed from.
+fn beginning(origin: &Origin) -> Result<Beginning, Error> {
+    if is_plain(origin)? {
+        return Ok(Beginning::File);
+    }
+    let bytes = limits::INFER_BYTES.max(limits::INFER_FILE_BYTES_MIN);
+    let (bytes, is_whole) = origin.sample(bytes)?;
+    Ok(Beginning::Bytes { bytes, is_whole })
 }
 
 /// Whether they can be read at several places at once.
 fn are_plain(origins: &[Origin]) -> Result<bool, Error> {
     for origin in origins {
-        if origin.is_pipe() || origin.codec()?.is_some() {
+        if !is_plain(origin)? {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+fn is_plain(origin: &Origin) -> Result<bool, Error> {
+    Ok(!origin.is_pipe() && origin.codec()?.is_none())
 }
 
 impl Format for Csv {
@@ -68,6 +93,10 @@ impl Format for Csv {
 
     fn schema(&self) -> SchemaRef {
         self.spec.schema()
+    }
+
+    fn as_csv(&self) -> Option<&caudal_csv::Table> {
+        Some(&self.spec)
     }
 
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
@@ -161,11 +190,5 @@ impl Chunks for OneFile {
         let (reader, bytes) = (Arc::clone(&self.reader), self.taken.untold());
         let work = move || Ok(Parsed { bytes, ..parsed(&reader, chunk.numbered(number))? });
         Ok(Some(Chunk::new(number, work)))
-    }
-}
-
-impl Origin {
-    fn codec(&self) -> Result<Option<Codec>, Error> {
-        self.magic().map(|magic| Codec::of(&magic))
     }
 }

@@ -64,6 +64,11 @@ pub enum Error {
     #[error("{0}")]
     Strict(Box<Reject>),
 
+    #[error(
+        "table `{table}`: {rejected} of {rows} rows do not fit; at most {percent_max} % may be left out"
+    )]
+    TooMuchRejected { table: String, rows: u64, rejected: u64, percent_max: f64 },
+
     #[error("a table with more than 2^32 chunks")]
     TooManyChunks,
 }
@@ -112,6 +117,7 @@ impl Coded for Error {
             Error::NoColumns(_) | Error::NoTable { .. } => codes::NO_TABLE_IN_FILE,
             Error::TooLong { .. } => codes::RECORD_TOO_LONG,
             Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
+            Error::TooMuchRejected { .. } => codes::TOO_MUCH_REJECTED,
             Error::TooManyChunks => codes::TOO_MANY_FRAGMENTS,
         }
     }
@@ -145,6 +151,10 @@ impl Coded for Error {
             }
             Error::TooLong { .. } => "is a bracket or a quote missing?",
             Error::Strict(_) => "without --strict, such rows are counted and skipped",
+            Error::TooMuchRejected { .. } => {
+                "say how the files are written (docs/files.md), or that this is as it should be: \
+                 --lenient, or --rejected-max PERCENT"
+            }
         };
         Some(hint.to_string())
     }

@@ -18,6 +18,11 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// The columns that SQL sees.
     fn schema(&self) -> SchemaRef;
 
+    /// The table of CSV that it is, if it is one.
+    fn as_csv(&self) -> Option<&caudal_csv::Table> {
+        None
+    }
+
     /// Opens them for the columns that are needed, by their indexes.
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error>;
 }

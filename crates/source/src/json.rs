@@ -26,6 +26,7 @@ use crate::lanes::{Chunks, Lanes, SideBySide};
 use crate::origin::Origin;
 use crate::position::{Numbers, with_position};
 use crate::progress::Taken;
+use crate::said::Said;
 use crate::source::Chunk;
 
 const NAME: &str = "JSON file";
@@ -42,7 +43,7 @@ pub struct Json {
 
 impl Json {
     /// With the names that the objects at the beginning of each file have, and types that fit their values.
-    pub fn guessed(origins: Arc<[Origin]>) -> Result<Json, Error> {
+    pub fn guessed(table: &str, origins: Arc<[Origin]>, said: &Said) -> Result<Json, Error> {
         let sample_bytes = (limits::INFER_BYTES / origins.len()).max(limits::INFER_FILE_BYTES_MIN);
         let (mut guess, mut layouts) = (Guess::default(), vec![]);
         for origin in &*origins {
@@ -59,7 +60,7 @@ impl Json {
             _ if guess.has_too_many_names() => {
                 return Err(no_table("its objects have too many names"));
             }
-            DataType::Struct(fields) => fields,
+            DataType::Struct(fields) => said.typed_fields(table, &origins[0], &fields)?,
             _ => return Err(no_table("there is no object in it that has names")),
         };
         let schema = Arc::new(Schema::new(fields.iter().map(column).collect::<Vec<_>>()));
@@ -120,14 +121,23 @@ impl Format for Json {
     }
 
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
-        let of = |fields: &Fields| needed.iter().map(|at| fields[*at].clone()).collect::<Fields>();
-        let schema = with_position(of(self.schema.fields()), options.position.as_deref());
+        let of = |fields: &Fields, places: &[usize]| {
+            places.iter().map(|at| fields[*at].clone()).collect::<Fields>()
+        };
+        let position = options.position.as_deref();
+        let schema = with_position(of(self.schema.fields(), needed), position);
+        let all: Vec<usize> = (0..self.fields.len()).collect();
+        let (judged, picked) = match options.judge_all_columns {
+            true => (&all[..], Some(needed.to_vec())),
+            false => (needed, None),
+        };
         let sizes = self.origins.iter().map(Origin::total_bytes);
         let sizes: Vec<Option<u64>> = sizes.collect::<Result<_, _>>()?;
         let files = Files {
             table: self.clone(),
-            fields: of(&self.fields),
-            schema: Arc::clone(&schema),
+            fields: of(&self.fields, judged),
+            schema: with_position(of(self.schema.fields(), judged), position),
+            picked,
             options: options.clone(),
             numbers: Numbers::of(self.origins.len()),
         };
@@ -141,6 +151,8 @@ struct Files {
     table: Json,
     fields: Fields,
     schema: SchemaRef,
+    /// Which of them are handed on, if not all.
+    picked: Option<Vec<usize>>,
     options: Options,
     numbers: Numbers,
 }
@@ -161,6 +173,7 @@ impl Lanes for Files {
             path: Arc::clone(origin.path()),
             fields: self.fields.clone(),
             schema: Arc::clone(&self.schema),
+            picked: self.picked.clone(),
             keep_raw: self.options.keep_raw_rejects,
         });
         let state = Mutex::new(State { cutter, next_chunk: 0 });

@@ -4,6 +4,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::error::Error;
 use crate::origin::Origin;
+use crate::unpack::Codec;
 
 /// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +68,20 @@ impl Kind {
         Ok(if is_json(&head) { Kind::Json } else { Kind::Csv })
     }
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Csv => "CSV",
             Kind::Json => "JSON",
             Kind::Parquet => "Parquet",
             Kind::Ipc => "Arrow",
         }
+    }
+}
+
+impl Origin {
+    /// How it is compressed, if it is.
+    pub fn codec(&self) -> Result<Option<Codec>, Error> {
+        self.magic().map(|magic| Codec::of(&magic))
     }
 }
 

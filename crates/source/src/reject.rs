@@ -56,6 +56,20 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
+    /// Whether a value is not of its column's type: as text it would be taken.
+    pub fn is_type_misfit(&self) -> bool {
+        let csv = |reason: &caudal_csv::RejectReason| {
+            matches!(reason, caudal_csv::RejectReason::NotOfType { .. })
+        };
+        matches!(self, RejectReason::NotOfType { .. })
+            || matches!(self, RejectReason::Csv(reason) if csv(reason))
+    }
+
+    /// Whether a text is not UTF-8, and may be of another encoding.
+    pub fn is_other_text(&self) -> bool {
+        matches!(self, RejectReason::Csv(caudal_csv::RejectReason::InvalidUtf8 { .. }))
+    }
+
     pub(crate) fn not_of_type(ty: DataType, value: &[u8]) -> RejectReason {
         let shown = &value[..value.len().min(4 * limits::REJECT_VALUE_CHARS_MAX + 4)];
         let text = String::from_utf8_lossy(shown);

@@ -27,6 +27,9 @@ pub trait TableSource: fmt::Debug + Send + Sync {
     /// Fails if a file is not what it was when the table was opened.
     fn check_unchanged(&self) -> Result<(), Error>;
 
+    /// Once all is read: whether as much of it fits as was asked for.
+    fn check_loss(&self, rows: u64, rejected: u64) -> Result<(), Error>;
+
     /// Whether the next chunk may be long in coming: from a pipe, whose other end nobody knows.
     fn may_wait(&self) -> bool {
         self.total_bytes().is_none()

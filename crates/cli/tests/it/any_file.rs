@@ -100,3 +100,42 @@ fn a_cluster_has_the_rows_of_any_file() {
     let args = [&args[..], &options[4..]].concat();
     assert_eq!(place.caudal_reading(ROWS, &args).answer(), "sum\n6\n");
 }
+
+#[test]
+fn a_file_of_any_format_is_named_where_it_is_asked_about() {
+    let place = written();
+    let expected = "n,sum\n3,6\n";
+    for file in ["parquet/query.parquet", "ndjson", "json/*", "t.csv"] {
+        let sql = format!("SELECT count(*) AS n, sum(id) AS sum FROM '{file}'");
+        assert_eq!(place.query(&sql, &[]).answer(), expected, "{file}");
+        let sql = sql.replace(&format!("'{file}'"), "t");
+        assert_eq!(place.caudal(&["query", file, "-c", &sql]).answer(), expected, "{file}");
+    }
+    let args = ["query", "-", "-c", "SELECT sum(a) AS sum FROM t"];
+    assert_eq!(place.caudal_reading("a;b\n1;2\n3;4\n", &args).stdout, "sum\n4\n");
+    let args = ["query", "-{delimiter=';'}", "-c", "SELECT sum(b) AS sum FROM t"];
+    assert_eq!(place.caudal_reading("a;b\n1;2\n3;4\n", &args).answer(), "sum\n6\n");
+}
+
+#[test]
+fn a_schema_of_any_format() {
+    let place = written().and("t.json", "{\"a\":1,\"l\":[1.5]}\n");
+    assert_snapshot!(place.caudal(&["schema", "parquet", "--format", "table"]), @"
+    exit 0
+    --- stdout
+    parquet: 3 rows, Parquet
+    ╭────────┬───────┬───────────────╮
+    │ column ┆ type  ┆ samples       │
+    ╞════════╪═══════╪═══════════════╡
+    │ id     ┆ int   ┆ 1, 2, 3       │
+    │ name   ┆ text  ┆ pen, ink, pad │
+    │ price  ┆ float ┆ 0.5, 1.25     │
+    ╰────────┴───────┴───────────────╯
+    ");
+    let json = place.caudal(&["schema", "t.json{types={a='text'}}"]).answer();
+    assert!(json.contains("a,text,1,1,0,JSON,"), "{json}");
+    let piped = place.caudal_reading(ROWS, &["schema", "-"]).answer();
+    assert!(piped.contains(",3,0,"), "{piped}");
+    let wrong = place.caudal(&["schema", "parquet{delimiter=';'}"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.starts_with("error[CDL-1020]"), "{wrong}");
+}

@@ -96,8 +96,13 @@ pub fn upload() -> (TempDir, Upload) {
     let rows: String = (0..ROWS).map(|n| format!("{}\n", 1_000_000 + n)).collect();
     std::fs::write(&file, format!("n\n{rows}")).unwrap();
     let column = Column { name: "n".to_string(), at: At::Header("n".to_string()), ty: Type::Int64 };
-    let spec =
-        Table { name: "t".to_string(), files: vec![file], columns: vec![column], fields: None };
+    let spec = Table {
+        name: "t".to_string(),
+        files: vec![file],
+        columns: vec![column],
+        fields: None,
+        dialect: caudal_csv::Dialect::default(),
+    };
     // About 80 fragments: several windows.
     let options = Options { chunk_bytes: 600, ..Options::default() };
     let source = caudal_source::Table::from(spec).open(vec![0], options).unwrap();

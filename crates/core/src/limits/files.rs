@@ -31,6 +31,19 @@ limits! { FILES = "Files";
     /// Bytes of each file that are looked at in any case.
     INFER_FILE_BYTES_MIN: usize = 256 << 10 => Effect("tables of very many files are looked at for longer");
 
+    /// How much of a file is looked at to guess its delimiter: hundreds of rows, and no time.
+    SNIFF_BYTES: usize = 256 << 10 => Effect("the delimiter is guessed from the beginning of a file");
+
+    /// The share of a table's rows that may be left out because they do not fit, unless another is said: dirt is less, and
+    /// a wrong delimiter, type or header is more.
+    REJECTED_PERCENT_MAX: u8 = 10 => Code(codes::TOO_MUCH_REJECTED);
+
+    /// Rows at the beginning of a file among which values are looked for that show what a column holds.
+    SAMPLE_ROWS_MAX: usize = 1000 => Effect("a column that is NULL in them has no samples in its description");
+
+    /// Values that show what a column holds.
+    SAMPLE_VALUES_MAX: usize = 3 => Effect("no more are shown");
+
     /// Bytes of a pipe that are kept to tell its format and guess its types: enough for thousands of rows, and no wait worth a
     /// word where it flows.
     PIPE_SAMPLE_BYTES: usize = 4 << 20 => Effect("types are guessed from the beginning of what comes");

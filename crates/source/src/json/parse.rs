@@ -23,6 +23,8 @@ pub struct Needed {
     pub fields: Fields,
     /// The columns of the table, and the position if there is one.
     pub schema: SchemaRef,
+    /// Which of the columns are handed on, if not all: a row is judged by them all.
+    pub picked: Option<Vec<usize>>,
     pub keep_raw: bool,
 }
 
@@ -112,7 +114,12 @@ impl<'a> Rows<'a> {
             arrays.push(Arc::new(UInt64Array::from_iter_values(place)));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?;
+        let mut batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?;
+        if let Some(picked) = &self.needs.picked {
+            let position = self.needs.fields.len()..batch.num_columns();
+            let places: Vec<usize> = picked.iter().copied().chain(position).collect();
+            batch = batch.project(&places)?;
+        }
         Ok(Parsed { batch, bytes, rejects: self.rejects })
     }
 }

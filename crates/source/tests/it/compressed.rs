@@ -159,8 +159,13 @@ fn a_bomb_is_an_error() {
     assert!(zeros.len() < 200 << 10);
     let header = zstd::encode_all(&b"a\n"[..], 1).unwrap();
     let file = folder.file("t.csv", [header, zeros].concat());
-    let spec =
-        caudal_csv::Table { name: "t".into(), files: vec![file], columns: vec![], fields: None };
+    let spec = caudal_csv::Table {
+        name: "t".into(),
+        files: vec![file],
+        columns: vec![],
+        fields: None,
+        dialect: caudal_csv::Dialect::default(),
+    };
     let options = Options { record_bytes_max: 1 << 29, ..Options::default() };
     let error = read(&Table::from(spec), options).unwrap_err();
     assert_eq!(error.code(), codes::UNPACKS_TO_TOO_MUCH, "{error}");

@@ -8,5 +8,6 @@ mod formats;
 mod json;
 mod pipes;
 mod python;
+mod said;
 mod sources;
 mod write;

@@ -40,7 +40,13 @@ fn the_first_misfit_is_an_error_if_it_is_to_be() {
 fn no_files_and_no_file_are_told() {
     assert_eq!(guessed(&[]).unwrap_err().code(), codes::TABLE_WITHOUT_FILES);
     assert_eq!(guessed(&["no such".into()]).unwrap_err().code(), codes::NO_SUCH_FILE);
-    let spec = caudal_csv::Table { name: "t".into(), files: vec![], columns: vec![], fields: None };
+    let spec = caudal_csv::Table {
+        name: "t".into(),
+        files: vec![],
+        columns: vec![],
+        fields: None,
+        dialect: caudal_csv::Dialect::default(),
+    };
     assert_eq!(
         read(&Table::from(spec), Options::default()).unwrap_err().code(),
         codes::TABLE_WITHOUT_FILES
