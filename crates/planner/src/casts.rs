@@ -64,7 +64,8 @@ fn may_be_moved(value: &Expr, to: &DataType, schema: &DFSchema) -> bool {
         && (value.any_column_refs() || value.contains_outer())
 }
 
-fn seen(value: Expr) -> Expr {
+/// What `as_is` hides.
+pub fn seen(value: Expr) -> Expr {
     match value {
         Expr::ScalarFunction(mut call) if call.name() == "as_is" => call.args.swap_remove(0),
         other => other,

@@ -37,6 +37,7 @@ mod diagnose;
 mod distinct;
 pub mod early;
 pub mod error;
+mod exact_times;
 pub mod exchange;
 pub mod exchanges;
 mod expressions;

@@ -30,6 +30,7 @@ use crate::dependencies::{self, ForgetDependencies};
 use crate::diagnose::Diagnose;
 use crate::distinct::DistinctAsGroups;
 use crate::error::Error;
+use crate::exact_times;
 use crate::float_groups;
 use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
@@ -202,7 +203,7 @@ fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
             .expect("a fresh catalog takes every table once");
     }
     let state = constant_filters::guarded(zeros::guarded(context.state()));
-    let state = with_distinct_as_groups(state);
+    let state = exact_times::added(with_distinct_as_groups(state));
     let state = null_keys::guarded(without_physical_pushdown(state));
     optional_sides::guarded(float_groups::guarded(dependencies::guarded(state)))
 }

@@ -72,7 +72,7 @@ fn is_moment(value: &Expr, kind: &DataType) -> bool {
     is_now || kind.is_string() || matches!(kind, Timestamp(_, Some(_)) | Date32 | Date64)
 }
 
-fn units_a_second(unit: TimeUnit) -> i64 {
+pub fn units_a_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,

@@ -41,6 +41,28 @@ pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) 
     Computation { task: threads().spawn(work), stop }
 }
 
+/// Where to compute.
+#[derive(Clone, Debug, Default)]
+pub enum Place {
+    /// On threads of their own: a process that serves others answers them meanwhile.
+    #[default]
+    Apart,
+    /// Where it is waited for: rows stay in the caches of the thread that has read them. Raised, it stops what asks.
+    Here(Stop),
+}
+
+impl Place {
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, JoinError> {
+        match self {
+            Place::Apart => run(work).await,
+            Place::Here(stop) => Ok(Stoppable { stop: stop.clone(), work: Box::pin(work) }.await),
+        }
+    }
+}
+
 /// A computation that is going on.
 pub struct Computation<T> {
     task: JoinHandle<T>,
@@ -57,7 +79,7 @@ impl<T> Future for Computation<T> {
 
 impl<T> Drop for Computation<T> {
     fn drop(&mut self) {
-        self.stop.0.store(true, Ordering::Relaxed);
+        self.stop.raise();
         self.task.abort();
     }
 }
@@ -70,6 +92,10 @@ impl Stop {
     /// Of the computation that runs on this thread; one that is never raised where there is none.
     pub fn current() -> Self {
         CURRENT.with_borrow(Clone::clone).unwrap_or_default()
+    }
+
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 
     pub fn is_raised(&self) -> bool {

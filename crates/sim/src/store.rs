@@ -75,7 +75,10 @@ impl SimStore {
             let world = Arc::clone(&link.world);
             world.travel().await;
             if world.happens(Fault::StoreSlow, 0.05) {
-                sleep(Duration::from_millis(fastrand::u64(100..6000))).await;
+                let slow = Duration::from_millis(fastrand::u64(100..6000));
+                sleep(slow).await;
+                let mut facts = lock(&world.facts);
+                facts.slowest_call = facts.slowest_call.max(slow);
             }
             if fate == Fate::Late {
                 drop(sender);

@@ -77,6 +77,11 @@ impl Timeline {
         self.lives.iter_mut().rev().find(|life| life.name == name && life.until.is_none())
     }
 
+    /// How many nodes there were, each counted once however often it was started.
+    pub fn nodes(&self) -> usize {
+        self.lives.iter().map(|life| &life.name).collect::<BTreeSet<_>>().len()
+    }
+
     /// The times within which no node could be used. That one could for less than a moment is of no use to anybody.
     pub fn gaps(&self, within: Range<Duration>, moment: Duration) -> Vec<Gap> {
         let stretches = self.lives.iter().flat_map(|life| life.usable(&within, |_| true));

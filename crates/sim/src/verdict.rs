@@ -27,6 +27,8 @@ pub struct Facts {
     pub cancelled: BTreeSet<String>,
     /// How long a session may be open, where gateways were told.
     pub session_max: Option<Duration>,
+    /// How long the slowest call to the store took that was answered.
+    pub slowest_call: Duration,
 }
 
 impl Facts {
@@ -59,7 +61,7 @@ pub fn explain(code: Code, life: &Life, facts: &Facts) -> Option<String> {
                 true => limits::GATEWAY_AWAY_SECONDS_MAX,
                 false => limits::GATEWAY_FIRST_SECONDS_MAX,
             };
-            let gap = facts.gateways.longest_gap(life.time.clone(), MOMENT)?;
+            let gap = facts.gateways.longest_gap(life.time.clone(), moment(life, facts))?;
             let whom = if life.session.is_some() { "an open session" } else { "a new session" };
             is_long(&gap, seconds(patience))
                 .then(|| format!("no gateway for {patience} s for {whom}: {}", words(&gap)))
@@ -112,6 +114,16 @@ pub fn explain(code: Code, life: &Life, facts: &Facts) -> Option<String> {
     }
 }
 
+/// How long a gateway has to be usable to be of use to this client, who asks one after the other.
+fn moment(life: &Life, facts: &Facts) -> Duration {
+    // Each of the others keeps it that long, where its store hangs.
+    let others = facts.gateways.nodes().saturating_sub(1) as u32;
+    let kept = Duration::from_secs(limits::GRACE_SECONDS) / 4;
+    // An open is several calls to the store, one after the other.
+    let opening = if life.session.is_none() { 2 * facts.slowest_call } else { Duration::ZERO };
+    MOMENT + others * kept + opening
+}
+
 fn is_long(gap: &Gap, least: Duration) -> bool {
     gap.length() >= least
 }
@@ -161,6 +173,21 @@ mod tests {
         assert!(!may(codes::NO_GATEWAY, &open, &facts), "the other one was there");
         let ended_before = life(Some("s"), 60);
         assert!(!may(codes::NO_GATEWAY, &ended_before, &one_gateway(50..170)));
+    }
+
+    #[test]
+    fn a_gateway_has_to_be_there_long_enough_to_be_found_and_to_open_a_session() {
+        let mut facts = one_gateway(0..60);
+        facts.gateways.is_away("gateway-0", s(72)..s(200), Why::NoStore);
+        assert!(!may(codes::NO_GATEWAY, &life(Some("s"), 121), &facts), "it was there for 12 s");
+        facts.gateways.starts("gateway-1", s(0));
+        facts.gateways.is_away("gateway-1", s(0)..s(200), Why::NoStore);
+        assert!(may(codes::NO_GATEWAY, &life(Some("s"), 121), &facts), "the other may keep it");
+
+        let mut facts = one_gateway(12..100);
+        assert!(!may(codes::NO_GATEWAY, &life(None, 20), &facts), "12 s are enough to open");
+        facts.slowest_call = s(5);
+        assert!(may(codes::NO_GATEWAY, &life(None, 20), &facts), "not where calls take so long");
     }
 
     #[test]

@@ -27,6 +27,7 @@ use caudal_broker::Broker;
 use caudal_core::{Attempt, QueryId, limits};
 use caudal_engine::Engine;
 use caudal_protocol::{Failure, Message, Queues, wire};
+use caudal_runtime::compute::Place;
 use caudal_runtime::{Level, task};
 use caudal_store::SessionState;
 use tokio::sync::RwLock;
@@ -53,6 +54,8 @@ pub struct Worker {
     pub durable: Option<Durable>,
     /// Raised once the worker is to leave.
     pub stop: Level,
+    /// Where fragments are mapped and gathered; stages are completed apart.
+    pub place: Place,
     /// Held by fragments that are being run; all of it by one that has to run alone.
     pub alone: Arc<RwLock<()>>,
     /// Result queues of queries whose failure is safe in them: nothing else is worth sending there.

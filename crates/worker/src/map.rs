@@ -7,8 +7,8 @@ use caudal_broker::{Consumer, Delivery};
 use caudal_core::{FragmentId, Source, limits};
 use caudal_engine::MapOutput;
 use caudal_protocol::{Message, TableFragment};
+use caudal_runtime::failpoint;
 use caudal_runtime::time::{now, since, sleep};
-use caudal_runtime::{compute, failpoint};
 use caudal_store::RetryMarker;
 use futures::future::try_join_all;
 use tracing::info;
@@ -109,7 +109,7 @@ async fn end_marker(marker: &RetryMarker) -> Result<(), Error> {
 async fn map(worker: &Worker, fragment: &TableFragment) -> Result<MapOutput, Error> {
     failpoint::hit("map.running");
     let (engine, rows) = (Arc::clone(&worker.engine), fragment.clone());
-    let mapping = compute::run(async move { engine.map(&rows).await });
+    let mapping = worker.place.run(async move { engine.map(&rows).await });
     let table = &worker.engine.plan.table(fragment.table).needs.name;
     let at_work = worker.begin(format!("fragment {} of table {table}", fragment.number));
     let output = mapping.await.map_err(Error::Panicked)?;

@@ -13,6 +13,7 @@ use caudal_engine::{Engine, Memory};
 use caudal_planner::SessionSpec;
 use caudal_protocol::Queues;
 use caudal_protocol::manifest::{Claim, Manifest};
+use caudal_runtime::compute::Place;
 use caudal_runtime::failpoint::knob;
 use caudal_runtime::time::{self, interval, sleep, timeout};
 use caudal_runtime::{Level, task};
@@ -233,6 +234,7 @@ impl Node {
             at_work: Arc::clone(&self.at_work),
             durable: Some(durable.clone()),
             stop,
+            place: Place::Apart,
             alone: Arc::new(RwLock::new(())),
             failed: Arc::default(),
         };

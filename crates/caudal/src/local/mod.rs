@@ -12,7 +12,8 @@ use caudal_engine::{Engine, Memory, memory};
 use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
 use caudal_protocol::Queues;
-use caudal_runtime::{Level, compute};
+use caudal_runtime::Level;
+use caudal_runtime::compute::{self, Place, Stop};
 use caudal_worker::{Counts, Worker};
 
 pub use self::service::InProcess;
@@ -62,7 +63,7 @@ impl Local {
         let outline = Arc::new(plan.outline());
         let session = Session::open(id.clone(), outline, Arc::clone(&broker), threads).await;
         let session = Arc::new(session.map_err(session_error)?);
-        let counts = Arc::new(Counts::default());
+        let (counts, stop) = (Arc::new(Counts::default()), Stop::default());
         let worker = Worker {
             broker,
             engine: Arc::clone(&engine),
@@ -72,10 +73,13 @@ impl Local {
             at_work: Arc::default(),
             durable: None,
             stop: Level::default(),
+            // Nobody else is served here.
+            place: Place::Here(stop.clone()),
             alone: Arc::default(),
             failed: Arc::default(),
         };
-        let service = InProcess::with_worker(Arc::clone(&session), tokio::spawn(worker.run()));
+        let working = tokio::spawn(worker.run());
+        let service = InProcess::with_worker(Arc::clone(&session), working, stop);
         Ok(Self { session, engine, counts, service: Arc::new(service), threads })
     }
 

@@ -3,6 +3,8 @@
 use crate::attack::{Attack, RIGHT};
 
 const TOO_MUCH: &[&str] = &["CDL-3005"];
+/// The bound of a function, or of what plans may take.
+const TOO_LARGE: &[&str] = &["CDL-3005", "CDL-2014"];
 /// Its time was over, or its memory.
 const TOO_LONG: &[&str] = &["CDL-3010", "CDL-3001"];
 const RIGHT_OR_TOO_LONG: &[&str] = &[RIGHT, "CDL-3010", "CDL-3001", "CDL-3005"];
@@ -16,7 +18,14 @@ pub fn attacks() -> Vec<Attack> {
             "SELECT length(repeat(arrow_cast('x','LargeUtf8'), 4000000000000000000))",
             "",
         ),
-        sql("repeat of repeat", TOO_MUCH, "SELECT length(repeat(repeat('x', 60000000), 60))", ""),
+        sql("repeat of repeat", TOO_MUCH, "SELECT length(repeat(repeat('x', 6000000), 60))", ""),
+        // What each call may make, and too much for a plan that has it in many places.
+        sql(
+            "a constant of 60 MB",
+            TOO_LARGE,
+            "SELECT length(repeat(repeat('x', 60000000), 60))",
+            "",
+        ),
         sql(
             "repeat of every row",
             TOO_MUCH,

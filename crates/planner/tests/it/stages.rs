@@ -1,8 +1,11 @@
 //! Stages in words, for every way in which a plan is cut.
 
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use caudal_planner::describe;
 
-use crate::plan;
+use crate::{plan, spec};
 
 async fn stages(sql: &[&str]) -> String {
     let text = describe::text(&plan(sql).await.unwrap());
@@ -52,6 +55,30 @@ snapshot!(
 );
 snapshot!(an_early_answer, "SELECT k FROM t GROUP BY k HAVING count(*) > $least");
 snapshot!(constants_alone, "SELECT 1 + 1 AS two, now() AS started");
+
+#[tokio::test]
+async fn a_timestamp_is_compared_in_its_own_unit_where_nothing_is_lost() {
+    let filter = async |condition: &str| {
+        let sql = format!("SELECT s FROM t WHERE {condition}");
+        let mut spec = spec(&[&sql]);
+        let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+        let fields = [Field::new("at", micros, true), Field::new("s", DataType::Utf8View, true)];
+        spec.tables[0].schema = Arc::new(Schema::new(fields.to_vec()));
+        let text = describe::text(&caudal_planner::plan(&spec).await.unwrap());
+        text.lines().find_map(|line| line.trim().strip_prefix("filter ")).unwrap().to_string()
+    };
+    for (condition, expected) in [
+        ("at >= TIMESTAMP '2024-01-01'", "at >= 1704067200000000"),
+        ("TIMESTAMP '2024-01-01' < at", "at > 1704067200000000"),
+        ("at <> TIMESTAMP '2024-01-01 00:00:00.000001'", "at != 1704067200000001"),
+        (
+            "at < TIMESTAMP '2024-01-01 00:00:00.000001001'",
+            "as_is(CAST(at AS Timestamp(ns))) < 1704067200000001001",
+        ),
+    ] {
+        assert_eq!(filter(condition).await, expected, "{condition}");
+    }
+}
 
 #[tokio::test]
 async fn a_graph_names_tables_stages_and_answers() {

@@ -253,7 +253,7 @@ impl Owner {
         work: impl for<'a> FnOnce(&'a mut Shard) -> BoxFuture<'a, T> + Send + 'static,
     ) -> Result<T, Error> {
         let mut shard = self.shard.take().expect(HERE);
-        let computing = compute::run(async move {
+        let computing = self.worker.place.run(async move {
             let made = work(&mut shard).await;
             (shard, made)
         });

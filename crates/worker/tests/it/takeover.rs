@@ -190,6 +190,7 @@ impl Cluster {
                 linger_ms,
             }),
             stop: caudal_runtime::Level::default(),
+            place: caudal_runtime::compute::Place::Apart,
             alone: Arc::default(),
             failed: Arc::default(),
         }
