@@ -20,6 +20,7 @@ pub struct Tables {
 }
 
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "there are few of them")]
 enum Source {
     Guessed { name: String, files: String, options: TableOptions },
     Known(Table),

@@ -29,7 +29,7 @@ impl Encoding {
     /// The encoding that is called so, in any case.
     pub fn named(name: &str) -> Option<Encoding> {
         let is = |known: &&str| known.eq_ignore_ascii_case(name);
-        let found = Self::NAMES.iter().find(|(_, names)| names.iter().any(|known| is(&known)));
+        let found = Self::NAMES.iter().find(|(_, names)| names.iter().any(&is));
         found.map(|(encoding, _)| *encoding)
     }
 

@@ -186,7 +186,7 @@ fn month(text: &mut &[u8], is_long: bool) -> Option<u32> {
     let is_here = |name: &str| {
         text.get(..name.len()).is_some_and(|text| text.eq_ignore_ascii_case(name.as_bytes()))
     };
-    let names = MONTHS.iter().map(|name| letters(&name));
+    let names = MONTHS.iter().map(letters);
     let (at, name) = names.enumerate().find(|(_, name)| is_here(name))?;
     text.split_off(..name.len())?;
     Some(at as u32 + 1)

@@ -43,6 +43,9 @@ struct Open {
     users: usize,
 }
 
+/// A lane by its number, and where its chunks come from.
+type Choice = (usize, Arc<dyn Chunks>);
+
 impl SideBySide {
     pub fn new(lanes: impl Lanes + 'static) -> SideBySide {
         let at_once = std::thread::available_parallelism().map_or(1, |threads| threads.get());
@@ -50,7 +53,7 @@ impl SideBySide {
     }
 
     /// The lane that fewest wait for; a new one, while there may be more of them.
-    fn choose(&self) -> Result<Option<(usize, Arc<dyn Chunks>)>, Error> {
+    fn choose(&self) -> Result<Option<Choice>, Error> {
         let mut state = self.state();
         if state.is_closed {
             return Ok(None);

@@ -13,6 +13,7 @@ use super::codec::Codec;
 use super::raw::Raw;
 
 /// A decoder, of a member or of all of them.
+#[allow(clippy::large_enum_variant, reason = "there is one a file")]
 enum Decoder {
     Gzip(GzDecoder<Raw>),
     Zstd(ZstdDecoder<'static, Raw>),
