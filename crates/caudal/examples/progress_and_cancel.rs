@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let watching = tokio::spawn(async move {
         loop {
             for table in progress.tables() {
-                println!("{}: {} of {} bytes", table.name, table.bytes, table.total_bytes);
+                println!("{}: {} of {:?} bytes", table.name, table.bytes, table.total_bytes);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

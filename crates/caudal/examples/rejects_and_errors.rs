@@ -18,10 +18,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         files: vec![file],
         columns: vec![column("day", Type::Date), column("amount", Type::Int64)],
         fields: None,
+        dialect: caudal::Dialect::default(),
     };
 
-    // Rows that do not fit are left out, counted and located.
-    let tables = Session::local().typed_table(sales.clone());
+    // Rows that do not fit are left out, counted and located; here up to half of them may be.
+    let tables = Session::local().rejected_max(50.0).typed_table(sales.clone());
     let mut answer = tables.query("SELECT sum(amount) FROM sales WHERE day > '2024-01-01'").await?;
     answer.batches().await?;
     for rejects in answer.rejects() {

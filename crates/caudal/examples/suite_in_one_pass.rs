@@ -52,7 +52,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn read(progress: &Progress) -> String {
     let table = |table: caudal::TableProgress| {
-        format!("{:.0} % of {}", 100.0 * table.bytes as f64 / table.total_bytes as f64, table.name)
+        let total_bytes = table.total_bytes.unwrap_or(table.bytes);
+        format!("{:.0} % of {}", 100.0 * table.bytes as f64 / total_bytes as f64, table.name)
     };
     progress.tables().into_iter().map(table).collect::<Vec<_>>().join(", ")
 }

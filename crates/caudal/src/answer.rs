@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use caudal_client::Event;
 use caudal_core::{TableId, limits};
-use caudal_csv::Reject;
+use caudal_source::{Reject, Table};
 use futures::{Stream, StreamExt, TryStreamExt};
 
 use crate::error::Error;
@@ -49,11 +49,7 @@ impl Answer {
                 return Err(Error::Refused(refusals.cloned().collect()));
             }
         };
-        let none = |table: &caudal_csv::Table| Rejects {
-            table: table.name.clone(),
-            count: 0,
-            first: vec![],
-        };
+        let none = |table: &Table| Rejects { table: table.name.clone(), count: 0, first: vec![] };
         let rejects = job.tables.iter().map(none).collect();
         let query = job.queries.iter().map(|query| query.name.clone()).collect();
         Ok(Self { run, query, schema, rejects, waiting_for: vec![] })

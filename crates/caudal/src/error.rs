@@ -26,7 +26,7 @@ pub enum Error {
     Plan(caudal_planner::Error),
     /// A table's files cannot be read, or are not what they should be.
     #[error(transparent)]
-    Csv(#[from] caudal_csv::Error),
+    Files(#[from] caudal_source::Error),
     /// A suite is not one, or has no such query or parameter; or a parameter has two values.
     #[error(transparent)]
     Suite(#[from] caudal_suite::Error),
@@ -79,7 +79,7 @@ impl Coded for Error {
             }
             Error::Failed { failure, .. } => failure.code,
             Error::Plan(error) => error.code(),
-            Error::Csv(error) => error.code(),
+            Error::Files(error) => error.code(),
             Error::Suite(error) => error.code(),
             Error::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
             Error::Cluster(error) => error.code(),
@@ -95,7 +95,7 @@ impl Coded for Error {
         match self {
             Error::Refused(refusals) => refusals.first()?.hint.clone(),
             Error::Plan(error) => error.hint(),
-            Error::Csv(error) => error.hint(),
+            Error::Files(error) => error.hint(),
             Error::Suite(error) => error.hint(),
             Error::NoFiles { .. } => {
                 Some("patterns are relative to the current folder: is it right?".to_string())
@@ -150,7 +150,7 @@ impl From<remote::Error> for Error {
 impl From<caudal_client::Error> for Error {
     fn from(error: caudal_client::Error) -> Self {
         match error {
-            caudal_client::Error::Csv(error) => error.into(),
+            caudal_client::Error::Source(error) => error.into(),
             caudal_client::Error::Remote(error) => error.into(),
             other => Error::Session(other),
         }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use caudal_core::{ParamValue, limits};
-use caudal_csv::Table;
 use caudal_planner::{SessionSpec, TableSpec};
 use caudal_protocol::manifest::QuerySpec;
 use caudal_runtime::task;
-use caudal_suite::{Query, Suite};
+use caudal_source::{Note, Table};
+use caudal_suite::{Query, Suite, TableOptions};
 
 use crate::error::Error;
 use crate::plan::Plan;
@@ -39,6 +39,10 @@ pub struct Job {
     pub queries: Vec<Query>,
     /// Values for the `$name` placeholders of all queries.
     pub params: Vec<(String, ParamValue)>,
+    /// What was guessed of the tables' files, and what makes one doubt it.
+    pub notes: Vec<Note>,
+    /// Names of the tables whose columns were guessed.
+    pub guessed: Vec<String>,
 }
 
 impl Job {
@@ -52,15 +56,44 @@ impl Job {
         SuiteJob { suite, queries: vec![], params: vec![] }
     }
 
-    /// Adds a table: one file, or all that a pattern matches. Its columns are those of the first file's header, their
-    /// types the narrowest that fit the first rows of each.
+    /// Adds a table: one file, all in a folder, or all that a pattern matches; `-` is standard input. Its columns are
+    /// those of the first file, their types those that it says, or the narrowest that fit the first rows of each.
     pub fn table(self, name: impl Into<String>, files: impl AsRef<str>) -> Result<Self, Error> {
-        Ok(self.typed_table(tables::guessed(name.into(), files.as_ref())?))
+        self.table_with(name, files, &TableOptions::new())
+    }
+
+    /// Adds a table of whose files something is known: how they are written, some types.
+    pub fn table_with(
+        mut self,
+        name: impl Into<String>,
+        files: impl AsRef<str>,
+        options: &TableOptions,
+    ) -> Result<Self, Error> {
+        let (table, notes) = tables::guessed(name.into(), files.as_ref(), options)?;
+        self.notes.extend(notes);
+        self.guessed.push(table.name.clone());
+        Ok(self.typed_table(table))
+    }
+
+    /// Adds a table for every file that a query names where a table is expected: `SELECT * FROM 'games.csv'`, with a
+    /// pattern or options in braces if need be, as [`Self::table_with`] has them. The texts of such queries open files of
+    /// whoever calls this: it is not for queries of strangers.
+    pub fn open_files(mut self) -> Result<Self, Error> {
+        let queries = self.queries.iter();
+        let named: Vec<String> =
+            queries.flat_map(|query| caudal_planner::files_in_from(&query.sql)).collect();
+        for name in named {
+            if self.tables.iter().all(|table| table.name != name) {
+                let (files, options) = TableOptions::split(&name)?;
+                self = self.table_with(name.as_str(), files, &options)?;
+            }
+        }
+        Ok(self)
     }
 
     /// Adds a table whose columns are known.
-    pub fn typed_table(mut self, table: Table) -> Self {
-        self.tables.push(table);
+    pub fn typed_table(mut self, table: impl Into<Table>) -> Self {
+        self.tables.push(table.into());
         self
     }
 
@@ -150,7 +183,7 @@ impl SuiteJob<'_> {
     pub fn over(&self, folder: impl AsRef<Path>) -> Result<Job, Error> {
         let mut job = self.without_files()?;
         let tables = self.suite.tables.iter().map(|table| table.in_folder(folder.as_ref()));
-        job.tables = tables.collect::<Result<_, _>>()?;
+        job.tables = tables.map(|table| Ok(Table::from(table?))).collect::<Result<_, Error>>()?;
         Ok(job)
     }
 
@@ -158,8 +191,9 @@ impl SuiteJob<'_> {
     pub fn without_files(&self) -> Result<Job, Error> {
         let params = self.suite.assign(&self.params)?.into_iter().collect();
         let queries = self.suite.select(&self.queries)?.into_iter().cloned().collect();
-        let tables = self.suite.tables.iter().map(|table| table.without_files()).collect();
-        Ok(Job { tables, queries, params })
+        let tables =
+            self.suite.tables.iter().map(|table| Table::from(table.without_files())).collect();
+        Ok(Job { tables, queries, params, ..Job::default() })
     }
 }
 

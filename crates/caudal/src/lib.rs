@@ -1,4 +1,4 @@
-//! SQL over CSV tables, exact whatever dies: the front door.
+//! SQL over tables of files, exact whatever dies: the front door.
 //!
 //! A [`Session`] says where queries are answered: in this process, or on a cluster. Name some files as tables, and
 //! ask:
@@ -46,6 +46,7 @@
 
 mod answer;
 mod cluster;
+mod describe;
 mod error;
 mod job;
 #[doc(hidden)]
@@ -60,6 +61,7 @@ mod tables;
 
 pub use answer::{Answer, Rejects};
 pub use cluster::Cluster;
+pub use describe::{Description, describe};
 pub use error::Error;
 pub use job::{Job, SuiteJob};
 pub use plan::Plan;
@@ -71,8 +73,11 @@ pub use tables::Tables;
 pub use caudal_client::Event;
 pub use caudal_core::error::Kind;
 pub use caudal_core::{Code, Coded, Decimal, ParamValue, QueryId, SessionId, TableId, codes};
-pub use caudal_csv::{At, Column, Reject, RejectReason, Table, Type};
+pub use caudal_csv::{
+    At, Column, Dialect, Encoding, Formats, Note, NoteKind, Table, TimeFormat, Type,
+};
 pub use caudal_protocol::Failure;
 pub use caudal_protocol::calls::SessionEntry;
+pub use caudal_source::{Reject, RejectReason, Table as FileTable};
 pub use caudal_suite::compare;
-pub use caudal_suite::{Param, ParamType, Query, Suite, TablePattern};
+pub use caudal_suite::{Param, ParamType, Query, Suite, TableOptions, TablePattern};

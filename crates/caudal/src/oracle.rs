@@ -1,6 +1,6 @@
 //! The same questions answered by DataFusion alone: nothing of our planner, stages or shards.
 //!
-//! The tables are read by our CSV reader, once, into memory; everything after that is DataFusion's
+//! The tables are read by our own readers, once, into memory; everything after that is DataFusion's
 //! own multi-threaded executor.
 
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use caudal_core::ParamValue;
-use caudal_csv::{Options, Reader, Table};
 use caudal_planner::{ROW_COLUMN, scalar, sql};
+use caudal_source::{Options, Table};
 use caudal_suite::Query;
 use datafusion::common::{ParamValues, TableReference};
 use datafusion::datasource::MemTable;
@@ -57,14 +57,14 @@ async fn ask(
 }
 
 fn read(table: &Table, with_row: bool) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
-    let all = (0..table.columns.len()).collect();
+    let all = (0..table.schema().fields().len()).collect();
     let options =
         Options { position: with_row.then(|| ROW_COLUMN.to_string()), ..Options::default() };
-    let reader = Reader::open(table.clone(), all, options)?;
-    let schema = nullable(&reader.schema());
+    let source = table.open(all, options)?;
+    let schema = nullable(&source.schema());
     let mut batches = vec![];
-    while let Some(chunk) = reader.next_chunk()? {
-        let columns = reader.parse(chunk)?.batch.columns().to_vec();
+    while let Some(chunk) = source.next_chunk()? {
+        let columns = chunk.parse()?.batch.columns().to_vec();
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns);
         batches.push(batch.expect("what may be null also fits where nothing is"));
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use caudal_client::{Upload, UploadCounters};
 use caudal_core::TableId;
-use caudal_csv::Table;
+use caudal_source::Table;
 
 /// Progress of a run, for display: a handle that outlives the run.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Progress {
 struct Sent {
     table: TableId,
     name: String,
-    total_bytes: u64,
+    total_bytes: Option<u64>,
 }
 
 /// Progress of reading a table.
@@ -29,8 +29,8 @@ pub struct TableProgress {
     pub name: String,
     /// Bytes of its files that have been read.
     pub bytes: u64,
-    /// Bytes of its files.
-    pub total_bytes: u64,
+    /// Bytes that are to be read of its files; of a pipe nobody knows.
+    pub total_bytes: Option<u64>,
     /// Rows that have been read and fit.
     pub rows: u64,
     /// Rows that have been read and do not fit.
@@ -42,7 +42,7 @@ impl Progress {
         let sent = |upload: &Upload| Sent {
             table: upload.table,
             name: tables[upload.table.index()].name.clone(),
-            total_bytes: upload.reader.total_bytes(),
+            total_bytes: upload.source.total_bytes(),
         };
         Self {
             counters: Arc::new(UploadCounters::new(tables.len())),

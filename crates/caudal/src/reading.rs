@@ -1,19 +1,27 @@
 //! The files of a job's tables, opened for those who need them.
 
-use std::sync::Arc;
-
 use caudal_client::Upload;
 use caudal_core::{TableId, limits};
-use caudal_csv::{Options, Reader, Table};
 use caudal_planner::ROW_COLUMN;
+use caudal_source::{Options, Table};
 
 use crate::error::Error;
 
 /// Treatment of rows that do not fit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub strict: bool,
+    pub judge_all_columns: bool,
+    /// None: all may be.
+    pub rejected_percent_max: Option<f64>,
     pub keep_rejects: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        let rejected_percent_max = Some(f64::from(limits::REJECTED_PERCENT_MAX));
+        Self { strict: false, judge_all_columns: false, rejected_percent_max, keep_rejects: false }
+    }
 }
 
 impl Reading {
@@ -30,20 +38,22 @@ impl Reading {
             let table = TableId::from(index);
             let Some(needed) = needs(table) else { continue };
             // The column after the last numbers the rows.
-            let visible = spec.columns.len();
+            let visible = spec.schema().fields().len();
             let columns = needed.iter().copied().filter(|column| *column < visible).collect();
             let position = needed.contains(&visible).then(|| ROW_COLUMN.to_string());
             let options = Options {
                 chunk_bytes,
                 record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
                 strict: self.strict,
+                judge_all_columns: self.judge_all_columns,
+                rejected_percent_max: self.rejected_percent_max,
                 position,
                 keep_raw_rejects: self.keep_rejects,
             };
-            let reader = Arc::new(Reader::open(spec.clone(), columns, options)?);
-            uploads.push(Upload { table, reader });
+            uploads.push(Upload { table, source: spec.open(columns, options)? });
         }
-        uploads.sort_by_key(|upload| upload.reader.total_bytes());
+        // Of a pipe it is not known when it ends.
+        uploads.sort_by_key(|upload| upload.source.total_bytes().unwrap_or(u64::MAX));
         Ok(uploads)
     }
 }

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use caudal_client::Remote;
 use caudal_client::remote::nonce;
 use caudal_core::{Coded, Failure, TableId, codes, limits};
-use caudal_csv::Table;
 use caudal_engine::memory;
 use caudal_protocol::calls::OpenRequest;
 use caudal_protocol::manifest::TableEntry;
 use caudal_protocol::schema;
+use caudal_source::Table;
+use caudal_suite::TableOptions;
 use tokio::time::sleep;
 
 use crate::cluster::Cluster;
@@ -110,6 +111,20 @@ impl Session {
         self
     }
 
+    /// Whether a row is judged by all columns of its table, whichever the queries need: then it is there for all of them, or
+    /// for none. Otherwise only what is needed is looked at, which is less work.
+    pub fn strict_rows(mut self, strict: bool) -> Self {
+        self.reading.judge_all_columns = strict;
+        self
+    }
+
+    /// How many of a table's rows may be left out because they do not fit, in percent of all: 10, if this is not said. More
+    /// than that, or all, is an error; `None` says that it never is.
+    pub fn rejected_max(mut self, percent: impl Into<Option<f64>>) -> Self {
+        self.reading.rejected_percent_max = percent.into();
+        self
+    }
+
     /// Whether rows that do not fit come with their bytes ([`Reject::raw`](crate::Reject::raw)).
     pub fn keep_rejects(mut self, keep: bool) -> Self {
         self.reading.keep_rejects = keep;
@@ -121,8 +136,18 @@ impl Session {
         Tables::of(self.clone()).table(name, files)
     }
 
+    /// A table of files of which something is known, to ask about here: see [`Tables::table_with`].
+    pub fn table_with(
+        &self,
+        name: impl Into<String>,
+        files: impl Into<String>,
+        options: TableOptions,
+    ) -> Tables {
+        Tables::of(self.clone()).table_with(name, files, options)
+    }
+
     /// A table whose columns are known, to ask about here.
-    pub fn typed_table(&self, table: Table) -> Tables {
+    pub fn typed_table(&self, table: impl Into<Table>) -> Tables {
         Tables::of(self.clone()).typed_table(table)
     }
 

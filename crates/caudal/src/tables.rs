@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
-use caudal_csv::Table;
+use caudal_source::{Note, STDIN, Said, Table};
+use caudal_suite::TableOptions;
 
 use crate::answer::Answer;
 use crate::error::Error;
@@ -19,8 +20,9 @@ pub struct Tables {
 }
 
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "there are few of them")]
 enum Source {
-    Guessed { name: String, files: String },
+    Guessed { name: String, files: String, options: TableOptions },
     Known(Table),
 }
 
@@ -29,16 +31,26 @@ impl Tables {
         Self { session, tables: vec![], params: vec![] }
     }
 
-    /// Adds a table: one file, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches. They are looked for, and their
-    /// types guessed, whenever a query is asked.
-    pub fn table(mut self, name: impl Into<String>, files: impl Into<String>) -> Self {
-        self.tables.push(Source::Guessed { name: name.into(), files: files.into() });
+    /// Adds a table: one file, all in a folder, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches; `-` is standard
+    /// input. They are looked for, and their types guessed, whenever a query is asked.
+    pub fn table(self, name: impl Into<String>, files: impl Into<String>) -> Self {
+        self.table_with(name, files, TableOptions::new())
+    }
+
+    /// Adds a table of whose files something is known: how they are written, some types.
+    pub fn table_with(
+        mut self,
+        name: impl Into<String>,
+        files: impl Into<String>,
+        options: TableOptions,
+    ) -> Self {
+        self.tables.push(Source::Guessed { name: name.into(), files: files.into(), options });
         self
     }
 
     /// Adds a table whose columns are known.
-    pub fn typed_table(mut self, table: Table) -> Self {
-        self.tables.push(Source::Known(table));
+    pub fn typed_table(mut self, table: impl Into<Table>) -> Self {
+        self.tables.push(Source::Known(table.into()));
         self
     }
 
@@ -58,29 +70,50 @@ impl Tables {
     pub fn job(&self) -> Result<Job, Error> {
         let mut job = Job { params: self.params.clone(), ..Job::default() };
         for table in &self.tables {
-            job.tables.push(match table {
-                Source::Guessed { name, files } => guessed(name.clone(), files)?,
-                Source::Known(table) => table.clone(),
-            });
+            job = match table {
+                Source::Guessed { name, files, options } => {
+                    job.table_with(name.clone(), files, options)?
+                }
+                Source::Known(table) => job.typed_table(table.clone()),
+            };
         }
         Ok(job)
     }
 }
 
-/// The table in these files, with the columns that their first rows suggest.
-pub fn guessed(name: String, pattern: &str) -> Result<Table, Error> {
+/// The table in these files, with what is known of it and what they say or their first rows suggest; and what makes one
+/// doubt that.
+pub fn guessed(
+    name: String,
+    pattern: &str,
+    options: &TableOptions,
+) -> Result<(Table, Vec<Note>), Error> {
+    let files = files_of(&name, pattern)?;
+    let said = Said {
+        dialect: options.dialect().clone(),
+        unsaid: options.unsaid(),
+        fields: options.field_count(),
+        types: options.types().clone(),
+    };
+    Ok(Table::of(name, &files, &said)?)
+}
+
+/// Standard input, the file of this name, all that are in the folder of this name, or all that match; never none.
+fn files_of(table: &str, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let literal = Path::new(pattern);
-    let files: Vec<PathBuf> = if literal.exists() {
+    let is_folder = literal.is_dir();
+    let files = if is_folder {
+        caudal_source::files_in(literal)?
+    } else if pattern == STDIN || literal.exists() {
         vec![literal.to_path_buf()]
     } else {
         caudal_suite::matching(Path::new("."), pattern)?
     };
-    if files.is_empty() {
-        return Err(match pattern.contains(['*', '?', '[']) {
-            true => Error::NoFiles { table: name, pattern: pattern.to_string() },
-            false => caudal_csv::Error::NoSuchFile(literal.to_path_buf()).into(),
-        });
+    match files.is_empty() {
+        false => Ok(files),
+        true if is_folder || pattern.contains(['*', '?', '[']) => {
+            Err(Error::NoFiles { table: table.to_string(), pattern: pattern.to_string() })
+        }
+        true => Err(caudal_source::Error::no_such_file(literal).into()),
     }
-    let columns = caudal_csv::infer(&files)?;
-    Ok(Table { name, files, columns, fields: None })
 }

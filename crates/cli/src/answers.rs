@@ -11,7 +11,7 @@ use caudal::{Failure, Job, QueryId, codes};
 
 use crate::args::OutputArgs;
 use crate::error::Failed;
-use crate::output::{Format, ResultFile, Writer, prepare_folder, writer};
+use crate::output::{Format, ResultFile, Writer, prepare_folder, stdout, writer};
 
 pub struct Answers {
     queries: Vec<Query>,
@@ -183,7 +183,7 @@ impl Answers {
 
 fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
     let schema = query.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()));
-    writer(format, schema, io::stdout())
+    writer(format, schema, stdout())
 }
 
 impl Query {
@@ -199,7 +199,7 @@ impl Query {
 
     /// The whole answer, under its title.
     fn show(&self, format: Format, batches: &[RecordBatch]) -> io::Result<()> {
-        let mut stdout = io::stdout();
+        let mut stdout = stdout();
         match format {
             Format::Table => writeln!(stdout, "{}: {}", self.name, self.title)?,
             Format::Markdown => writeln!(stdout, "## {}: {}\n", self.name, self.title)?,

@@ -28,6 +28,7 @@ pub enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Query(QueryArgs),
+    Schema(SchemaArgs),
     Explain(ExplainArgs),
     Check(CheckArgs),
     Generate(GenerateArgs),
@@ -99,22 +100,38 @@ pub struct RunArgs {
     pub cluster: ClusterArgs,
 }
 
-/// Answer one SELECT over CSV files
+/// Answer one SELECT over files: CSV, JSON, Parquet, Arrow
 ///
-/// Column types are guessed from the first rows of each file.
+/// What a file is, and how it is compressed, its first bytes say. Delimiters of CSV and types are guessed from the first
+/// rows of each file, unless they are said: options
+/// in braces after a table's files are a table of TOML, with encoding, delimiter, quote, escape, comment, header, skip,
+/// fields, null, true, false, decimal, thousands, date, timestamp and types.
 #[derive(Args)]
-#[command(group(ArgGroup::new("query").args(["sql", "file"]).required(true)), after_help = "Examples:
+#[command(group(ArgGroup::new("query").args(["sql", "file", "files"]).required(true).multiple(true)), after_help = "Examples:
+  caudal query games.csv
+  caudal query -c \"SELECT count(*) FROM 'games.csv'\"
   caudal query -c \"SELECT count(*) FROM games\" -t games=games.csv
-  caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv")]
+  caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
+  caudal query -c \"SELECT c2 FROM t\" -t 't=t.txt{delimiter=\"|\", header=false, null=[\"NA\", \"-\"]}'
+  caudal query -c \"SELECT sum(price) FROM t\" -t 't=t.csv{decimal=\",\", types={id=\"text\"}}'")]
 pub struct QueryArgs {
-    /// The SQL
-    #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
+    /// Files that are the table t; without SQL all of it is shown
+    #[arg(value_name = "FILES[{OPTIONS}]")]
+    pub files: Option<String>,
+    /// The SQL; a file or pattern in single quotes is a table: FROM 'games.csv'
+    #[arg(
+        short = 'c',
+        long = "command",
+        value_name = "SQL",
+        allow_hyphen_values = true,
+        conflicts_with = "file"
+    )]
     pub sql: Option<String>,
     /// A file with the SQL; - for standard input
     #[arg(short, long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// A table: its name in SQL, and its file or files (* and ? match)
-    #[arg(short, long = "table", value_name = "NAME=FILES")]
+    /// A table: its name in SQL, its file, files (* and ? match) or folder, - for standard input, and how they are written
+    #[arg(short, long = "table", value_name = "NAME=FILES[{OPTIONS}]")]
     pub tables: Vec<String>,
     /// A value for $NAME in the SQL: a number if it is written as one (007 is a text, 9223372036854775808 a decimal),
     /// true, false, or a text; '7' is a text
@@ -132,6 +149,26 @@ pub struct QueryArgs {
     pub cluster: ClusterArgs,
 }
 
+/// Show what is in a file: columns, types, how it is written, how many rows fit
+///
+/// All of it is read. What is printed of how it is written can be said to caudal query in the same braces.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  caudal schema games.csv
+  caudal schema 'reviews_*.csv' --format json
+  caudal schema 't.txt{header=false, null=\"NA\"}'")]
+pub struct SchemaArgs {
+    /// A file, a folder, or all that a pattern matches (* and ?), and how they are written
+    #[arg(value_name = "FILES[{OPTIONS}]")]
+    pub files: String,
+    /// How to write it: a table on a terminal, CSV otherwise, unless said here
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Say nothing of guesses
+    #[arg(long)]
+    pub quiet: bool,
+}
+
 /// Show how a query or a suite is divided into stages
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").args(["suite", "sql"]).required(true)), after_help = "Examples:
@@ -146,8 +183,8 @@ pub struct ExplainArgs {
     /// SQL instead of a suite
     #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
     pub sql: Option<String>,
-    /// A table of the SQL: its name, and its file or files
-    #[arg(short, long = "table", value_name = "NAME=FILES")]
+    /// A table of the SQL: its name, its file or files, and how they are written
+    #[arg(short, long = "table", value_name = "NAME=FILES[{OPTIONS}]")]
     pub tables: Vec<String>,
     /// How to show the stages
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
@@ -284,12 +321,12 @@ pub struct OutputArgs {
     /// How to write results: a table on a terminal, CSV otherwise, unless said here
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Say nothing but results and errors
+    /// Say nothing but results, errors and how many rows were left out
     #[arg(long)]
     pub quiet: bool,
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct InputArgs {
     /// Keep rows that do not fit their table, one file per table in this folder
     #[arg(long, value_name = "DIR")]
@@ -297,6 +334,15 @@ pub struct InputArgs {
     /// A row that does not fit its table is an error
     #[arg(long)]
     pub strict: bool,
+    /// Judge a row by all columns of its table, whichever the queries need
+    #[arg(long)]
+    pub strict_rows: bool,
+    /// How many of a table's rows may not fit, in percent of all; more than that, or all, is an error [default: 10]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with = "strict")]
+    pub rejected_max: Option<f64>,
+    /// However many rows do not fit, it is no error
+    #[arg(long, conflicts_with_all = ["strict", "rejected_max"])]
+    pub lenient: bool,
 }
 
 /// Which cluster, and how to be let in
@@ -345,6 +391,12 @@ pub struct TimeArgs {
     /// How long to wait for its turn on a cluster that has as many sessions open as it allows
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
     pub wait: Duration,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim();
+    let percent: f64 = number.parse().map_err(|_| format!("{number:?} is not a number"))?;
+    (0.0..=100.0).contains(&percent).then_some(percent).ok_or("a share is 0 to 100 %".to_string())
 }
 
 pub fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use caudal::{Code, Coded, Failure, Kind, codes};
 
+use crate::plain_text::plain;
+
 /// A command that did not do what it was asked to.
 #[derive(Debug)]
 pub struct Failed {
@@ -111,12 +113,13 @@ fn write(out: &mut impl Write, failure: &Failure) -> io::Result<()> {
     let (red, bold, off) =
         if colors() { ("\x1b[1;31m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
     let Failure { code, message, hint, excerpt } = failure;
-    writeln!(out, "{red}error[{code}]{off}: {message}")?;
+    // What they quote may be from anywhere.
+    writeln!(out, "{red}error[{code}]{off}: {}", plain(message))?;
     if let Some(excerpt) = excerpt {
-        writeln!(out, "{excerpt}")?;
+        writeln!(out, "{}", plain(excerpt))?;
     }
     if let Some(hint) = hint {
-        writeln!(out, "{bold}hint{off}: {hint}")?;
+        writeln!(out, "{bold}hint{off}: {}", plain(hint))?;
     }
     Ok(())
 }

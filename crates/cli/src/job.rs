@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use caudal::{Job, ParamValue, Suite, codes};
+use caudal::{Job, Note, ParamValue, Suite, TableOptions, codes};
 
 use crate::args::ChoiceArgs;
-use crate::error::Failed;
+use crate::error::{Failed, Told};
+use crate::plain_text::plain_line;
 
 /// The chosen queries of a suite over the files in a folder; without a folder, over no files.
 pub fn of_suite(suite: &Suite, choice: &ChoiceArgs, data: Option<&Path>) -> Result<Job, Failed> {
@@ -16,8 +17,13 @@ pub fn of_suite(suite: &Suite, choice: &ChoiceArgs, data: Option<&Path>) -> Resu
     })
 }
 
-/// One query over files named on the command line, their types guessed.
-pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, Failed> {
+/// One query over files named on the command line. Says what was guessed of them, unless it is to be quiet.
+pub fn of_sql(
+    sql: String,
+    tables: &[String],
+    params: &[String],
+    is_quiet: bool,
+) -> Result<Job, Failed> {
     let mut job = Job::new().query("query", sql);
     for (name, value) in named(params, "--param", "NAME=VALUE")? {
         job = job.param(name, ParamValue::guess(value));
@@ -28,14 +34,28 @@ pub fn of_sql(sql: String, tables: &[String], params: &[String]) -> Result<Job, 
             format!("--param {name}: the SQL has no ${name}"),
         ));
     }
-    for (name, files) in named(tables, "--table", "NAME=FILES")? {
+    for (name, source) in named(tables, "--table", "NAME=FILES")? {
         if job.tables.iter().any(|table| table.name == name) {
             let message = format!("--table {name} is given twice");
             return Err(Failed::new(codes::NAME_GIVEN_TWICE, message));
         }
-        job = job.table(name, files)?;
+        let (files, options) = TableOptions::split(source).told()?;
+        job = job.table_with(name, files, &options)?;
+    }
+    // By this process alone: a gateway knows tables, and no paths.
+    let job = job.open_files()?;
+    if !is_quiet {
+        tell(&job.notes);
     }
     Ok(job)
+}
+
+/// Says on stderr what was guessed of files.
+pub fn tell(notes: &[Note]) {
+    for note in notes {
+        let kind = if note.is_doubt() { "warning" } else { "note" };
+        eprintln!("{kind}: {}", plain_line(&note.to_string()));
+    }
 }
 
 /// Names that an option was given, each with what it says of it.

@@ -15,6 +15,7 @@ mod job;
 mod load;
 mod oracle;
 mod output;
+mod plain_text;
 mod progress;
 mod rejects;
 mod session;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(args),
         Command::Run(args) => commands::run::run(args),
         Command::Query(args) => commands::query::run(args),
+        Command::Schema(args) => commands::schema::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Generate(args) => commands::generate::run(args),

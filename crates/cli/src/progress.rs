@@ -32,7 +32,8 @@ impl Display {
         let tables = progress.tables();
         let width = tables.iter().map(|table| table.name.chars().count()).max().unwrap_or(0);
         let bar = |TableProgress { name, total_bytes, .. }: &TableProgress| {
-            let bar = ProgressBar::new(*total_bytes).with_style(table_style());
+            let bar = total_bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
+            let bar = bar.with_style(table_style());
             screen.add(bar.with_prefix(format!("{name:width$}")))
         };
         let tables = tables.iter().map(bar).collect();

@@ -21,7 +21,15 @@ pub fn remote(cluster: Cluster, engine: EngineArgs, input: &InputArgs) -> Sessio
 }
 
 fn tuned(session: Session, engine: EngineArgs, input: &InputArgs) -> Session {
-    let mut session = session.strict(input.strict).keep_rejects(input.rejects.is_some());
+    let mut session = session
+        .strict(input.strict)
+        .strict_rows(input.strict_rows)
+        .keep_rejects(input.rejects.is_some());
+    if input.lenient {
+        session = session.rejected_max(None::<f64>);
+    } else if let Some(percent) = input.rejected_max {
+        session = session.rejected_max(percent);
+    }
     if let Some(threads) = at_least_one(engine.threads) {
         session = session.threads(threads);
     }

@@ -1,6 +1,6 @@
 //! Display of a run: its answers, its progress, what it left out and how it ended.
 
-use caudal::{Event, Job, Run};
+use caudal::{Event, Job, Progress, Run};
 
 use crate::answers::Answers;
 use crate::args::{InputArgs, OutputArgs};
@@ -12,6 +12,7 @@ pub struct Showing {
     answers: Answers,
     rejects: Rejects,
     display: Display,
+    progress: Progress,
     quiet: bool,
 }
 
@@ -23,10 +24,10 @@ impl Showing {
         output: &OutputArgs,
         input: &InputArgs,
     ) -> Result<Self, Failed> {
-        let names = job.tables.iter().map(|table| table.name.clone()).collect();
         Ok(Self {
             answers: Answers::new(job, run.schemas(), output)?,
-            rejects: Rejects::new(names, input.rejects.clone())?,
+            rejects: Rejects::new(job, input.rejects.clone(), output.format)?,
+            progress: run.progress(),
             display: Display::start(job, run.progress(), output.quiet),
             quiet: output.quiet,
         })
@@ -48,18 +49,17 @@ impl Showing {
 
     /// After the last event: what the run came to.
     pub fn finish(self, ran: Result<(), Failed>) -> Result<(), Failed> {
-        let Self { mut answers, mut rejects, display, quiet } = self;
+        let Self { mut answers, mut rejects, display, progress, quiet } = self;
         drop(display);
         if ran.is_err() {
             answers.abandon();
         }
+        // Also of a run that failed: they may be why.
+        let told = rejects.finish().and_then(|()| rejects.report(quiet, &progress.tables()));
         ran?;
-        rejects.finish()?;
-        if !quiet {
-            rejects.report()?;
-            if let Some(summary) = answers.summary() {
-                eprintln!("{summary}");
-            }
+        told?;
+        if let Some(summary) = answers.summary().filter(|_| !quiet) {
+            eprintln!("{summary}");
         }
         answers.verdict()
     }

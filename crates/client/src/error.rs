@@ -9,7 +9,7 @@ use crate::remote;
 #[derive(Debug, Error)]
 pub enum Error {
     #[error(transparent)]
-    Csv(#[from] caudal_csv::Error),
+    Source(#[from] caudal_source::Error),
     /// Of a session in this process.
     #[error("{0}")]
     Session(Box<dyn Coded + Send + Sync>),
@@ -24,7 +24,7 @@ pub enum Error {
 impl Coded for Error {
     fn code(&self) -> Code {
         match self {
-            Error::Csv(error) => error.code(),
+            Error::Source(error) => error.code(),
             Error::Session(error) => error.code(),
             Error::Remote(error) => error.code(),
             Error::Panicked(_) => codes::CLIENT_TASK_DIED,
@@ -34,7 +34,7 @@ impl Coded for Error {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Error::Csv(error) => error.hint(),
+            Error::Source(error) => error.hint(),
             Error::Session(error) => error.hint(),
             Error::Remote(error) => error.hint(),
             Error::Panicked(_) | Error::TooLarge { .. } => None,

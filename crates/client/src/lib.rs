@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, reason = "a simulation runs it"))]
 
+mod chunks;
 mod counters;
 mod error;
 mod gather;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use caudal_core::{QueryId, TableId};
-use caudal_csv::{Reader, Reject};
 use caudal_protocol::Failure;
+use caudal_source::{Reject, TableSource};
 
 pub use counters::{TableCounters, UploadCounters};
 pub use error::Error;
@@ -46,5 +47,5 @@ pub enum Event {
 /// A table to send.
 pub struct Upload {
     pub table: TableId,
-    pub reader: Arc<Reader>,
+    pub source: Arc<dyn TableSource>,
 }

@@ -10,6 +10,7 @@ use arrow::array::RecordBatch;
 use caudal_protocol::TableFragment;
 use tokio::sync::oneshot;
 
+use crate::chunks::Chunks;
 use crate::gather::joined;
 use crate::upload::{Sent, number};
 use crate::{Error, Service};
@@ -33,17 +34,18 @@ pub async fn whenever_asked(
 
 async fn send(service: &dyn Service, sent: &Sent) -> Result<(), Error> {
     let (table, mut unfinished) = (sent.upload.table, Unfinished::of(&sent.fragments));
-    let reader = sent.upload.reader.again()?;
-    while let Some(chunk) = reader.next_chunk()? {
+    let source = sent.upload.source.again()?;
+    let chunks = Chunks::of(&source);
+    while let Some(chunk) = chunks.next().await? {
         let chunk_number = chunk.number();
-        let batch = reader.parse(chunk)?.batch;
+        let batch = chunk.parse()?.batch;
         if let Some((fragment, batch)) = unfinished.add(chunk_number, batch) {
             let number = number(table, fragment)?;
             service.put(TableFragment::new(table, number, batch)).await?;
         }
     }
     // What was read meanwhile is what it was before.
-    reader.check_unchanged()?;
+    source.check_unchanged()?;
     service.end_table(table, sent.count()?).await
 }
 

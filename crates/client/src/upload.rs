@@ -3,15 +3,16 @@
 //! Which chunks of its files a fragment is made of depends on who reads when, and is kept: a fragment that has to be sent
 //! again has to have the same rows ([`resend`](crate::resend)).
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::TableId;
-use caudal_csv::Reader;
 use caudal_protocol::TableFragment;
 use caudal_runtime::task;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 
+use crate::chunks::Chunks;
 use crate::gather::{Enough, Gathered};
 use crate::{Error, Event, Service, Upload, UploadCounters};
 
@@ -28,7 +29,8 @@ pub async fn all(
         let sending = Sending {
             service: Arc::clone(&service),
             table,
-            reader: Arc::clone(&upload.reader),
+            chunks: Chunks::of(&upload.source),
+            total_bytes: upload.source.total_bytes(),
             counters: Arc::clone(&counters),
             events: events.clone(),
             fragments: Arc::default(),
@@ -40,6 +42,10 @@ pub async fn all(
         while let Some(ended) = tasks.join_next().await {
             ended.map_err(Error::Panicked)??;
         }
+        // Before its end is known: without it there is no complete answer.
+        let counted = counters.table(table);
+        let (rows, rejected) = (&counted.rows, &counted.rejected);
+        upload.source.check_loss(rows.load(Relaxed), rejected.load(Relaxed))?;
         let fragments = std::mem::take(&mut *sending.fragments());
         let sent = Sent { upload, fragments };
         service.end_table(table, sent.count()?).await?;
@@ -70,7 +76,8 @@ pub fn number(table: TableId, number: usize) -> Result<u32, Error> {
 struct Sending {
     service: Arc<dyn Service>,
     table: TableId,
-    reader: Arc<Reader>,
+    chunks: Chunks,
+    total_bytes: Option<u64>,
     counters: Arc<UploadCounters>,
     events: Sender<Event>,
     /// Of each fragment so far, the numbers of its chunks.
@@ -79,11 +86,12 @@ struct Sending {
 
 impl Sending {
     async fn run(self) -> Result<(), Error> {
-        let enough = Enough::of(self.service.fragment_bytes(), self.reader.total_bytes());
+        let enough =
+            Enough::of(self.service.fragment_bytes(), self.total_bytes.unwrap_or(u64::MAX));
         let mut gathered = Gathered::default();
-        while let Some(chunk) = self.reader.next_chunk()? {
+        while let Some(chunk) = self.chunks.next().await? {
             let chunk_number = chunk.number();
-            let parsed = self.reader.parse(chunk)?;
+            let parsed = chunk.parse()?;
             let rows = parsed.batch.num_rows();
             self.counters.table(self.table).add(parsed.bytes, rows, parsed.rejects.len());
             if !parsed.rejects.is_empty() {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use caudal_core::Coded;
-use caudal_csv::{At, Column, Error, Options, Reader, Table, Type, infer};
+use caudal_csv::{At, Column, Dialect, Encoding, Error, Options, Reader, Table, Type, infer};
 use clap::Parser;
 
 /// The allocator of the `caudal` binary, so that the figures are those of the product.
@@ -30,6 +30,26 @@ struct Args {
     times: usize,
     #[arg(long, default_value_t = Options::default().chunk_bytes)]
     chunk_bytes: usize,
+    /// The byte between fields
+    #[arg(long, default_value_t = ',')]
+    delimiter: char,
+    /// Whether a backslash escapes
+    #[arg(long)]
+    escape: bool,
+    /// The encoding, by its name in options
+    #[arg(long, default_value = "utf-8", value_parser = encoding)]
+    encoding: Encoding,
+    /// Only the first so many columns, each row judged by all of them
+    #[arg(long)]
+    judged_by_all: Option<usize>,
+}
+
+impl Args {
+    fn dialect(&self) -> Dialect {
+        let escape = self.escape.then_some(b'\\');
+        let (encoding, delimiter) = (self.encoding, self.delimiter as u8);
+        Dialect { encoding, delimiter, escape, ..Dialect::default() }
+    }
 }
 
 fn main() -> ExitCode {
@@ -47,10 +67,24 @@ fn main() -> ExitCode {
 }
 
 fn measure(args: &Args) -> Result<(), Error> {
-    let columns = if args.columns.is_empty() { infer(&args.files)? } else { args.columns.clone() };
-    let projection = (0..columns.len()).collect();
-    let spec = Table { name: "t".into(), files: args.files.clone(), columns, fields: None };
-    let options = Options { chunk_bytes: args.chunk_bytes, ..Options::default() };
+    let columns = if args.columns.is_empty() {
+        infer(&args.files, &args.dialect(), None)?.columns
+    } else {
+        args.columns.clone()
+    };
+    let projection = (0..args.judged_by_all.unwrap_or(columns.len())).collect();
+    let spec = Table {
+        name: "t".into(),
+        files: args.files.clone(),
+        columns,
+        fields: None,
+        dialect: args.dialect(),
+    };
+    let options = Options {
+        chunk_bytes: args.chunk_bytes,
+        judge_all_columns: args.judged_by_all.is_some(),
+        ..Options::default()
+    };
 
     let begin = Instant::now();
     let reader = Reader::open(spec, projection, options)?;
@@ -77,6 +111,10 @@ fn measure(args: &Args) -> Result<(), Error> {
         args.threads,
     );
     Ok(())
+}
+
+fn encoding(text: &str) -> Result<Encoding, String> {
+    Encoding::named(text).ok_or_else(|| format!("one of {}", Encoding::names()))
 }
 
 fn column(text: &str) -> Result<Column, String> {

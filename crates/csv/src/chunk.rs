@@ -15,7 +15,7 @@ pub struct Chunk {
     pub(crate) bytes: Buffer,
     /// The physical line of the first byte, counted from 1.
     pub(crate) first_line: u64,
-    /// Bytes that it takes of the file: the header counts for a file's first chunk.
+    /// Bytes of the file that were read for it: the header counts for a file's first chunk.
     pub(crate) consumed_bytes: usize,
 }
 
@@ -24,5 +24,10 @@ impl Chunk {
     /// options.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The same with another number, where it is one of several readers' chunks.
+    pub fn numbered(self, number: u64) -> Chunk {
+        Chunk { number, ..self }
     }
 }

@@ -10,11 +10,13 @@ use arrow::array::{ArrayRef, BooleanArray, PrimitiveArray};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::DataType;
 
-use crate::field::{owned_value, without_cr};
+use crate::field::{Value, owned_value, value as value_of, without_cr};
+use crate::formats::Formats;
 use crate::index::Stretch;
 use crate::nulls::Nulls;
 use crate::reject::RejectReason;
 use crate::spec::Type;
+use crate::syntax::Syntax;
 use crate::text::TextValues;
 use crate::{time, value};
 
@@ -24,6 +26,7 @@ pub struct Rows<'a> {
     /// Of each record, the place of its first field in the stretch.
     pub records: &'a [u32],
     pub fields: usize,
+    pub formats: &'a Formats,
     /// The whole stretch is valid UTF-8.
     pub is_utf8: bool,
 }
@@ -112,17 +115,43 @@ impl ColumnBuilder {
     pub fn extend(&mut self, rows: &Rows<'_>, misfits: &mut Misfits<'_>) {
         let ColumnBuilder { field, ty, values } = self;
         let (field, ty) = (*field, *ty);
+        let plain = rows.formats.has_plain_numbers();
+        let formats = rows.formats;
         match values {
             Values::Text(text) => text.extend(rows, field, misfits),
-            Values::Int64(parsed) => parsed.extend(rows, field, ty, misfits, value::int64),
-            Values::Float64(parsed) => parsed.extend(rows, field, ty, misfits, value::float64),
-            Values::Boolean(parsed) => parsed.extend(rows, field, ty, misfits, value::boolean),
-            Values::Decimal { parsed, precision, scale } => {
+            Values::Int64(parsed) if plain => parsed.extend(rows, field, ty, misfits, value::int64),
+            Values::Int64(parsed) => {
+                parsed.extend(rows, field, ty, misfits, |text| formats.int64(text))
+            }
+            Values::Float64(parsed) if plain => {
+                parsed.extend(rows, field, ty, misfits, value::float64)
+            }
+            Values::Float64(parsed) => {
+                parsed.extend(rows, field, ty, misfits, |text| formats.float64(text))
+            }
+            Values::Boolean(parsed) => {
+                parsed.extend(rows, field, ty, misfits, |text| formats.boolean(text))
+            }
+            Values::Decimal { parsed, precision, scale } if plain => {
                 let decimal = |text: &[u8]| value::decimal(text, *precision, *scale);
                 parsed.extend(rows, field, ty, misfits, decimal);
             }
-            Values::Date(parsed) => parsed.extend(rows, field, ty, misfits, time::date),
-            Values::Timestamp(parsed) => parsed.extend(rows, field, ty, misfits, time::timestamp),
+            Values::Decimal { parsed, precision, scale } => {
+                let decimal = |text: &[u8]| formats.decimal(text, *precision, *scale);
+                parsed.extend(rows, field, ty, misfits, decimal);
+            }
+            Values::Date(parsed) if formats.date.is_none() => {
+                parsed.extend(rows, field, ty, misfits, time::date)
+            }
+            Values::Date(parsed) => {
+                parsed.extend(rows, field, ty, misfits, |text| formats.date(text))
+            }
+            Values::Timestamp(parsed) if formats.timestamp.is_none() => {
+                parsed.extend(rows, field, ty, misfits, time::timestamp)
+            }
+            Values::Timestamp(parsed) => {
+                parsed.extend(rows, field, ty, misfits, |text| formats.timestamp(text))
+            }
         }
     }
 
@@ -167,17 +196,37 @@ impl<N: Default> Parsed<N> {
         misfits: &mut Misfits<'_>,
         parse: impl Fn(&[u8]) -> Option<N>,
     ) {
+        let formats = rows.formats;
+        match formats.nulls.is_empty() {
+            true => self.extend_nullable(rows, field, ty, misfits, &parse, |_| false),
+            false => {
+                self.extend_nullable(rows, field, ty, misfits, &parse, |text| formats.is_null(text))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn extend_nullable(
+        &mut self,
+        rows: &Rows<'_>,
+        field: usize,
+        ty: Type,
+        misfits: &mut Misfits<'_>,
+        parse: &impl Fn(&[u8]) -> Option<N>,
+        is_null: impl Fn(&[u8]) -> bool,
+    ) {
         let nulls = &mut self.nulls;
+        let syntax = rows.stretch.syntax;
         self.values.extend(rows.raw_fields(field).enumerate().map(|(row, raw)| {
-            let parsed = match raw.first() {
-                Some(b'"') => parse_quoted(raw, &parse),
-                _ => parse_trimmed(raw, &parse),
+            let parsed = match syntax.is_encoded(raw) {
+                true => parse_encoded(raw, syntax, parse, &is_null),
+                false => parse_trimmed(raw, parse, &is_null),
             };
             nulls.append(matches!(parsed, Ok(Some(_))));
             match parsed {
                 Ok(value) => value.unwrap_or_default(),
                 Err(NotOfType) => {
-                    misfits.add(row, RejectReason::not_of_type(ty, &owned_value(raw)));
+                    misfits.add(row, RejectReason::not_of_type(ty, &owned_value(raw, syntax)));
                     N::default()
                 }
             }
@@ -192,16 +241,28 @@ struct NotOfType;
 fn parse_trimmed<N>(
     text: &[u8],
     parse: impl Fn(&[u8]) -> Option<N>,
+    is_null: impl Fn(&[u8]) -> bool,
 ) -> Result<Option<N>, NotOfType> {
     match trim_spaces(text) {
         [] => Ok(None),
+        text if is_null(text) => Ok(None),
         text => parse(text).map(Some).ok_or(NotOfType),
     }
 }
 
 #[cold]
-fn parse_quoted<N>(raw: &[u8], parse: impl Fn(&[u8]) -> Option<N>) -> Result<Option<N>, NotOfType> {
-    parse_trimmed(&owned_value(raw), parse)
+fn parse_encoded<N>(
+    raw: &[u8],
+    syntax: Syntax,
+    parse: impl Fn(&[u8]) -> Option<N>,
+    is_null: impl Fn(&[u8]) -> bool,
+) -> Result<Option<N>, NotOfType> {
+    match value_of(raw, syntax) {
+        Value::InPlace(text) => parse_trimmed(text, parse, is_null),
+        // As it is in the file: `\N` is a NULL that is written with an escape, `\\N` a text.
+        Value::Escaped if is_null(trim_spaces(raw)) => Ok(None),
+        Value::Escaped => parse_trimmed(&owned_value(raw, syntax), parse, |_| false),
+    }
 }
 
 #[inline(always)]

@@ -12,6 +12,7 @@ use crate::boundary::Boundaries;
 use crate::error::Error;
 use crate::index::Index;
 use crate::pool::Pool;
+use crate::syntax::Syntax;
 
 /// Room before a block for the record that the block before it was cut in. It is part of what a chunk
 /// holds on to; a longer record makes its chunk be copied.
@@ -23,13 +24,14 @@ pub fn headroom_bytes(block_bytes: usize) -> usize {
 #[derive(Debug)]
 pub struct Cutter {
     pool: Arc<Pool>,
+    syntax: Syntax,
     record_bytes_max: usize,
     boundaries: Boundaries,
     /// Bytes after the last boundary.
     tail: Vec<u8>,
     /// The physical line of the tail's first byte.
     line: u64,
-    /// The header, until a chunk has taken it into account.
+    /// Bytes of the file, the header's too, until a chunk has taken them into account.
     uncounted_bytes: usize,
 }
 
@@ -41,17 +43,21 @@ pub struct Records {
 }
 
 /// A block in its buffer, with headroom before it and room for a newline after it.
+#[derive(Debug, Default)]
 pub struct Filled {
     pub buffer: Vec<u8>,
     pub headroom_bytes: usize,
+    /// How much there is between the two.
+    pub text_bytes: usize,
 }
 
 impl Cutter {
-    pub fn new(pool: Arc<Pool>, record_bytes_max: usize) -> Cutter {
+    pub fn new(pool: Arc<Pool>, syntax: Syntax, record_bytes_max: usize) -> Cutter {
         Cutter {
             pool,
+            syntax,
             record_bytes_max,
-            boundaries: Boundaries::at_record_start(),
+            boundaries: Boundaries::at_record_start(syntax),
             tail: Vec::new(),
             line: 0,
             uncounted_bytes: 0,
@@ -60,14 +66,15 @@ impl Cutter {
 
     /// Takes the next block; gives `None` if no record ends in it.
     pub fn cut(&mut self, block: &Block, filled: Filled) -> Result<Option<Records>, Error> {
-        if block.is_first_of_file() {
+        if block.is_first_of_file {
             self.begin_file(block);
         }
-        let begin = filled.headroom_bytes;
-        let bytes = &filled.buffer[begin..begin + block.len];
+        self.uncounted_bytes += block.len;
+        let (begin, end) = (filled.headroom_bytes, filled.headroom_bytes + filled.text_bytes);
+        let bytes = &filled.buffer[begin..end];
         let boundary = self.boundaries.pass(bytes);
         if block.is_last_of_file {
-            return Ok(Some(self.last_records(filled, begin..begin + block.len)));
+            return Ok(Some(self.last_records(filled, begin..end)));
         }
         match boundary {
             Some(boundary) => {
@@ -86,20 +93,18 @@ impl Cutter {
     }
 
     fn begin_file(&mut self, block: &Block) {
-        self.boundaries = Boundaries::at_record_start();
+        self.boundaries = Boundaries::at_record_start(self.syntax);
         self.line = block.layout.body_line;
         self.uncounted_bytes = block.layout.body_at as usize;
     }
 
     /// The rest of the file, to which a missing final newline is added.
     fn last_records(&mut self, mut filled: Filled, bytes: Range<usize>) -> Records {
-        let needs_newline =
-            filled.buffer[bytes.end - 1] != b'\n' && !self.boundaries.is_inside_quotes();
+        let last_byte = filled.buffer[bytes.clone()].last().or(self.tail.last());
+        let ends_line = last_byte == Some(&b'\n') && !self.boundaries.ends_escaped();
+        let needs_newline = !ends_line && !self.boundaries.is_inside_quotes();
         filled.buffer[bytes.end] = b'\n';
-        let mut records =
-            self.join_tail(filled, bytes.start..bytes.end + usize::from(needs_newline));
-        records.consumed_bytes -= usize::from(needs_newline);
-        records
+        self.join_tail(filled, bytes.start..bytes.end + usize::from(needs_newline))
     }
 
     /// The tail, then a part of the buffer.
@@ -115,7 +120,7 @@ impl Cutter {
             Buffer::from_vec(joined)
         };
         Records {
-            consumed_bytes: bytes.len() + mem::take(&mut self.uncounted_bytes),
+            consumed_bytes: mem::take(&mut self.uncounted_bytes),
             first_line: self.line,
             bytes,
         }
@@ -130,7 +135,7 @@ impl Cutter {
         if self.tail.len() < self.record_bytes_max {
             return Ok(());
         }
-        let mut index = Index::new(&self.tail);
+        let mut index = Index::new(&self.tail, self.syntax);
         while index.next_stretch().is_some() {}
         let open_field = index.unfinished().filter(|_| self.boundaries.is_inside_quotes());
         let line_of = |at| self.line + memchr_iter(b'\n', &self.tail[..at]).count() as u64;

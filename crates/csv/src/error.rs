@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use caudal_core::error::nearest;
 use caudal_core::{Code, Coded, codes, limits};
 
+use crate::kind::Kind;
 use crate::reject::Reject;
 use crate::spec::Type;
 
@@ -22,6 +23,9 @@ pub enum Error {
 
     #[error("{} has changed since it was read for the first time", .0.display())]
     Changed(PathBuf),
+
+    #[error("{} is not CSV: it is {}", .file.display(), .kind.name())]
+    NotCsv { file: PathBuf, kind: Kind },
 
     #[error("{} is empty: it has no header", .0.display())]
     Empty(PathBuf),
@@ -64,6 +68,9 @@ pub enum Error {
 
     #[error("table `{table}`: column `{column}` cannot be a {ty}")]
     InvalidDecimal { table: String, column: String, ty: Type },
+
+    #[error("table `{table}`: {why}")]
+    BadDialect { table: String, why: String },
 }
 
 impl Coded for Error {
@@ -82,6 +89,8 @@ impl Coded for Error {
             Error::NoFiles(_) => codes::TABLE_WITHOUT_FILES,
             Error::InvalidDecimal { .. } => codes::BAD_DECIMAL,
             Error::NotAFile(_) => codes::NOT_A_FILE,
+            Error::BadDialect { .. } => codes::BAD_DIALECT,
+            Error::NotCsv { .. } => codes::NOT_CSV,
         }
     }
 
@@ -95,6 +104,7 @@ impl Coded for Error {
                             pipe has to be saved first";
                 Some(hint.into())
             }
+            Error::NotCsv { kind, .. } => Some(kind.remedy().into()),
             Error::Empty(_) => Some("remove the file from the table, or give it a header".into()),
             Error::NoSuchColumn { column, header, .. } => Some(hint_for_column(column, header)),
             Error::IndexBeyondFields { fields, .. } => Some(format!(
@@ -115,6 +125,9 @@ impl Coded for Error {
             Error::Strict(_) => Some("without --strict, such rows are counted and skipped".into()),
             Error::UnclosedHeader(_) => Some("close the quote on the file's first line".into()),
             Error::NoFiles(_) => Some("check the glob that should have found them".into()),
+            Error::BadDialect { .. } => {
+                Some("docs/files.md says what can be said of a file".into())
+            }
             Error::InvalidDecimal { .. } => Some(
                 "a decimal has a precision of 1 to 38 and a scale of 0 to its precision".into(),
             ),

@@ -2,6 +2,8 @@
 
 use memchr::memchr;
 
+use crate::syntax::Syntax;
+
 /// A field's value, in place where it can be.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Value<'a> {
@@ -13,26 +15,38 @@ pub enum Value<'a> {
 
 /// Value that a raw field stands for.
 #[inline(always)]
-pub fn value(raw: &[u8]) -> Value<'_> {
-    let [b'"', rest @ ..] = raw else {
+pub fn value(raw: &[u8], syntax: Syntax) -> Value<'_> {
+    if let Some(escape) = syntax.escape
+        && raw.contains(&escape)
+    {
+        return Value::Escaped;
+    }
+    if !syntax.is_quoted(raw) {
         return Value::InPlace(raw);
-    };
-    match memchr(b'"', rest) {
+    }
+    let (quote, rest) = (raw[0], &raw[1..]);
+    match memchr(quote, rest) {
         Some(close) if close + 1 == rest.len() => Value::InPlace(&rest[..close]),
         _ => Value::Escaped,
     }
 }
 
-/// Appends the value of a quoted field to `out`: a doubled quote is a quote, and what follows the closing
-/// quote is taken as it is.
-pub fn unescape(raw: &[u8], out: &mut Vec<u8>) {
-    let mut rest = raw.strip_prefix(b"\"").unwrap_or(raw);
-    while let Some(quote) = memchr(b'"', rest) {
-        out.extend_from_slice(&rest[..quote]);
-        rest = &rest[quote + 1..];
+/// Appends the value of an encoded field to `out`: a doubled quote is a quote, what follows the closing
+/// quote is taken as it is, and so is what follows an escape.
+pub fn unescape(raw: &[u8], syntax: Syntax, out: &mut Vec<u8>) {
+    if let Some(escape) = syntax.escape {
+        return unescape_all(raw, syntax, escape, out);
+    }
+    let (true, [quote, rest @ ..]) = (syntax.is_quoted(raw), raw) else {
+        return out.extend_from_slice(raw);
+    };
+    let mut rest = rest;
+    while let Some(at) = memchr(*quote, rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
         match rest {
-            [b'"', after @ ..] => {
-                out.push(b'"');
+            [next, after @ ..] if next == quote => {
+                out.push(*quote);
                 rest = after;
             }
             _ => break,
@@ -41,13 +55,34 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+fn unescape_all(raw: &[u8], syntax: Syntax, escape: u8, out: &mut Vec<u8>) {
+    let quote = syntax.quote();
+    let mut is_inside = syntax.is_quoted(raw);
+    let mut rest = if is_inside { &raw[1..] } else { raw };
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        match rest {
+            [escaped, after @ ..] if *byte == escape => {
+                out.push(*escaped);
+                rest = after;
+            }
+            [next, after @ ..] if is_inside && Some(*byte) == quote && next == byte => {
+                out.push(*next);
+                rest = after;
+            }
+            _ if is_inside && Some(*byte) == quote => is_inside = false,
+            _ => out.push(*byte),
+        }
+    }
+}
+
 /// The value of a field that is not on the fast path, as bytes of its own.
-pub fn owned_value(raw: &[u8]) -> Vec<u8> {
-    match value(raw) {
+pub fn owned_value(raw: &[u8], syntax: Syntax) -> Vec<u8> {
+    match value(raw, syntax) {
         Value::InPlace(value) => value.to_vec(),
         Value::Escaped => {
             let mut unescaped = Vec::new();
-            unescape(raw, &mut unescaped);
+            unescape(raw, syntax, &mut unescaped);
             unescaped
         }
     }
@@ -62,6 +97,11 @@ pub fn without_cr(raw: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
+
+    fn plain() -> Syntax {
+        Dialect::default().syntax()
+    }
 
     /// Each case as Python reads it: `next(csv.reader([raw]))[0]`.
     #[test]
@@ -84,13 +124,37 @@ mod tests {
             (r#" "abc""#, r#" "abc""#),
             ("\"a\r\nb\"", "a\r\nb"),
         ] {
-            assert_eq!(String::from_utf8_lossy(&owned_value(raw.as_bytes())), expected, "{raw}");
+            assert_eq!(
+                String::from_utf8_lossy(&owned_value(raw.as_bytes(), plain())),
+                expected,
+                "{raw}"
+            );
         }
     }
 
     #[test]
     fn a_plainly_quoted_value_stays_in_place() {
-        assert_eq!(value(br#""abc""#), Value::InPlace(b"abc"));
-        assert_eq!(value(br#""a""c""#), Value::Escaped);
+        assert_eq!(value(br#""abc""#, plain()), Value::InPlace(b"abc"));
+        assert_eq!(value(br#""a""c""#, plain()), Value::Escaped);
+    }
+
+    /// As Python reads them with `escapechar="\\"` and `doublequote=True`.
+    #[test]
+    fn an_escape_makes_the_next_byte_ordinary() {
+        let syntax = Dialect { escape: Some(b'\\'), ..Dialect::default() }.syntax();
+        for (raw, expected) in [
+            ("abc", "abc"),
+            (r#""abc""#, "abc"),
+            (r#"a\,b"#, "a,b"),
+            (r#""a\"b""#, r#"a"b"#),
+            (r#""a""b""#, r#"a"b"#),
+            (r#""a\\""#, r"a\"),
+            (r#"\"a"#, r#""a"#),
+            (r#""a\nb""#, "anb"),
+            (r#""a"b\"c"#, r#"ab"c"#),
+        ] {
+            let value = owned_value(raw.as_bytes(), syntax);
+            assert_eq!(String::from_utf8_lossy(&value), expected, "{raw}");
+        }
     }
 }

@@ -1,43 +1,66 @@
-//! The first record of a file: the names of its columns.
+//! The beginning of a file: the names of its columns, and where its records begin.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
+use crate::dialect::Dialect;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
 use crate::index::Index;
+use crate::kind::refuse_what_is_no_csv;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Header {
     pub names: Vec<String>,
+    /// The first byte of the names that is not UTF-8.
+    pub first_bad_byte: Option<u8>,
+    /// Encoding of the file.
+    pub encoding: Encoding,
     /// Offset at which the records begin.
     pub body_at: usize,
     /// The physical line on which they do, counted from 1.
     pub body_line: u64,
 }
 
-/// Reads the header of a file: its first line that is not blank.
-pub fn read_header(path: &Path, record_bytes_max: usize) -> Result<Header, Error> {
-    const FIRST_READ_BYTES: usize = 64 << 10;
+/// Reads the header of a file: its first line that is not blank. Where there is none, as many names as that has fields.
+pub fn read_header(
+    path: &Path,
+    dialect: &Dialect,
+    record_bytes_max: usize,
+) -> Result<Header, Error> {
     // Asked before it is opened: opening a pipe waits for its writer.
     if !path.metadata().map_err(|error| Error::read(path, error))?.is_file() {
         return Err(Error::NotAFile(path.to_path_buf()));
     }
     let mut file = File::open(path).map_err(|error| Error::read(path, error))?;
+    refuse_what_is_no_csv(&mut file, path, dialect)?;
+    Ok(header_of(&mut file, path, dialect, record_bytes_max)?.0)
+}
+
+/// The header of what comes, and all that has been read to find it.
+pub fn header_of(
+    input: &mut dyn Read,
+    path: &Path,
+    dialect: &Dialect,
+    record_bytes_max: usize,
+) -> Result<(Header, Vec<u8>), Error> {
+    const FIRST_READ_BYTES: usize = 64 << 10;
     let mut bytes = Vec::new();
     let mut wanted_bytes = FIRST_READ_BYTES.min(record_bytes_max);
     loop {
         let missing = wanted_bytes - bytes.len();
-        let read = (&mut file).take(missing as u64).read_to_end(&mut bytes);
+        let read = input.take(missing as u64).read_to_end(&mut bytes);
         let at_end = read.map_err(|error| Error::read(path, error))? < missing;
-        if let Some(header) = find_header(&bytes) {
-            return Ok(header);
+        let head = Head::of(bytes.clone(), dialect);
+        if let Some(header) = head.find_header(dialect) {
+            return Ok((header, bytes));
         }
         if at_end {
-            return header_without_newline(path, bytes);
+            return Ok((header_without_newline(path, dialect, head)?, bytes));
         }
         if wanted_bytes == record_bytes_max {
             return Err(Error::RecordTooLong {
@@ -51,41 +74,93 @@ pub fn read_header(path: &Path, record_bytes_max: usize) -> Result<Header, Error
     }
 }
 
-fn header_without_newline(path: &Path, mut bytes: Vec<u8>) -> Result<Header, Error> {
-    let file_bytes = bytes.len();
-    bytes.push(b'\n');
-    if let Some(header) = find_header(&bytes) {
-        return Ok(Header { body_at: file_bytes, ..header });
+fn header_without_newline(path: &Path, dialect: &Dialect, mut head: Head) -> Result<Header, Error> {
+    let file_bytes = head.encoding.encoded_len(&head.text);
+    head.text.push(b'\n');
+    if let Some(header) = head.find_header(dialect) {
+        return Ok(Header { body_at: header.body_at.min(file_bytes), ..header });
     }
-    let is_blank =
-        bytes.strip_prefix(BOM).unwrap_or(&bytes).iter().all(|byte| b"\r\n".contains(byte));
-    Err(if is_blank { Error::Empty(path.into()) } else { Error::UnclosedHeader(path.into()) })
+    let is_open = body_of(&head.text, dialect).is_some_and(|(at, _)| {
+        let mut index = Index::new(&head.text[at..], dialect.syntax());
+        while index.next_stretch().is_some() {}
+        index.unfinished().is_some()
+    });
+    Err(if is_open { Error::UnclosedHeader(path.into()) } else { Error::Empty(path.into()) })
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The header at the start of a file, if `bytes` hold it to its end.
-fn find_header(bytes: &[u8]) -> Option<Header> {
-    let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let mut index = Index::new(text);
+/// Where the lines that count begin, and the number of the first of them.
+pub fn body_of(bytes: &[u8], dialect: &Dialect) -> Option<(usize, u64)> {
+    let mut at = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    for _ in 0..dialect.skip_lines {
+        at += 1 + memchr(b'\n', &bytes[at..])?;
+    }
+    Some((at, 1 + dialect.skip_lines as u64))
+}
+
+/// The beginning of a file, in UTF-8.
+struct Head {
+    encoding: Encoding,
+    text: Vec<u8>,
+}
+
+impl Head {
+    fn of(bytes: Vec<u8>, dialect: &Dialect) -> Head {
+        let encoding = dialect.encoding.of_file(&bytes);
+        Head { encoding, text: encoding.decoded(bytes) }
+    }
+
+    /// The header, if it is there to its end.
+    fn find_header(&self, dialect: &Dialect) -> Option<Header> {
+        let found = find_header(&self.text, dialect)?;
+        let body_at = self.encoding.encoded_len(&self.text[..found.body_at]);
+        Some(Header { encoding: self.encoding, body_at, ..found })
+    }
+}
+
+/// The header at the start of a text, if it is there to its end.
+fn find_header(text: &[u8], dialect: &Dialect) -> Option<Header> {
+    let encoding = Encoding::Utf8;
+    let (begin, first_line) = body_of(text, dialect)?;
+    let text = &text[begin..];
+    let syntax = dialect.syntax();
+    let mut index = Index::new(text, syntax);
     while let Some(stretch) = index.next_stretch() {
         let is_record = |(first, fields): &(u32, usize)| !stretch.is_blank(*first, *fields);
         let Some((first, fields)) = stretch.records().find(is_record) else {
             continue;
         };
+        if !dialect.has_header {
+            let names = (1..=fields).map(|n| format!("c{n}")).collect();
+            return Some(Header {
+                names,
+                first_bad_byte: None,
+                encoding,
+                body_at: begin,
+                body_line: first_line,
+            });
+        }
         let name = |i: usize| {
             let raw = stretch.raw_field(first as usize + i);
             let raw = if i + 1 == fields { without_cr(raw) } else { raw };
-            String::from_utf8_lossy(&owned_value(raw)).into_owned()
+            String::from_utf8_lossy(&owned_value(raw, syntax)).into_owned()
         };
         let header_end = stretch.starts[first as usize + fields] as usize;
         return Some(Header {
             names: (0..fields).map(name).collect(),
-            body_at: bytes.len() - text.len() + header_end,
-            body_line: 1 + memchr_iter(b'\n', &text[..header_end]).count() as u64,
+            first_bad_byte: first_bad_byte(&text[..header_end]),
+            encoding,
+            body_at: begin + header_end,
+            body_line: first_line + memchr_iter(b'\n', &text[..header_end]).count() as u64,
         });
     }
     None
+}
+
+fn first_bad_byte(text: &[u8]) -> Option<u8> {
+    let error = std::str::from_utf8(text).err()?;
+    text.get(error.valid_up_to()).copied()
 }
 
 #[cfg(test)]
@@ -97,9 +172,17 @@ mod tests {
     use super::*;
 
     fn header_of(content: &[u8], record_bytes_max: usize) -> Result<Header, Error> {
+        header_in(content, &Dialect::default(), record_bytes_max)
+    }
+
+    fn header_in(
+        content: &[u8],
+        dialect: &Dialect,
+        record_bytes_max: usize,
+    ) -> Result<Header, Error> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), content).unwrap();
-        read_header(file.path(), record_bytes_max)
+        read_header(file.path(), dialect, record_bytes_max)
     }
 
     fn names(content: &[u8]) -> Vec<String> {
@@ -137,5 +220,28 @@ mod tests {
         }
         assert_eq!(header_of(b"a,\"b\n", 1 << 20).unwrap_err().code(), codes::HEADER_NOT_CLOSED);
         assert_eq!(header_of(b"aaaaaaaaaaaaaaaa\n", 8).unwrap_err().code(), codes::RECORD_TOO_LONG);
+    }
+
+    #[test]
+    fn lines_before_the_header_and_comments_are_passed_over() {
+        let dialect = Dialect { skip_lines: 2, comment: Some(b'#'), ..Dialect::default() };
+        let content = b"\xef\xbb\xbfReport, \"of\nmonday\n#a,b,\"c\n\na,b\n1,2\n";
+        let header = header_in(content, &dialect, 1 << 20).unwrap();
+        assert_eq!(header.names, ["a", "b"]);
+        assert_eq!((&content[header.body_at..], header.body_line), (&b"1,2\n"[..], 6));
+        for short in [&b"one\n"[..], b"one", b"one\ntwo\n", b"one\ntwo\n#x"] {
+            let error = header_in(short, &dialect, 1 << 20).unwrap_err();
+            assert_eq!(error.code(), codes::FILE_EMPTY, "{short:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_header_the_first_record_says_how_many_columns_there_are() {
+        let dialect = Dialect { has_header: false, ..Dialect::default() };
+        for content in [&b"7,\"x\ny\",8\n9,z,1\n"[..], b"7,x,8"] {
+            let header = header_in(content, &dialect, 1 << 20).unwrap();
+            assert_eq!(header.names, ["c1", "c2", "c3"]);
+            assert_eq!((header.body_at, header.body_line), (0, 1));
+        }
     }
 }

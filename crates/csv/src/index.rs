@@ -6,6 +6,7 @@
 use crate::field::without_cr;
 use crate::masks::{BLOCK_BYTES, Block, Classify, Kernel, dispatch, padded};
 use crate::quotes::Quotes;
+use crate::syntax::Syntax;
 
 /// Number of bytes to index before their records are used: with the index, half of a small L2 cache.
 const STRETCH_BYTES: usize = 128 << 10;
@@ -13,6 +14,7 @@ const STRETCH_BYTES: usize = 128 << 10;
 /// Walks over bytes that begin with a record, a stretch of whole records at a time.
 pub struct Index<'a> {
     bytes: &'a [u8],
+    syntax: Syntax,
     /// Bytes before this are indexed; a multiple of the block size, until the end is reached.
     indexed_bytes: usize,
     quotes: Quotes,
@@ -28,16 +30,18 @@ pub struct Index<'a> {
 #[derive(Clone, Copy)]
 pub struct Stretch<'a> {
     pub bytes: &'a [u8],
+    pub syntax: Syntax,
     /// Field `i` begins at `starts[i]`; its separator is the byte before `starts[i + 1]`.
     pub starts: &'a [u32],
     record_ends: &'a [u32],
 }
 
 impl<'a> Index<'a> {
-    pub fn new(bytes: &'a [u8]) -> Index<'a> {
+    pub fn new(bytes: &'a [u8], syntax: Syntax) -> Index<'a> {
         assert!(bytes.len() < u32::MAX as usize, "offsets into a chunk are 32 bits");
         Index {
             bytes,
+            syntax,
             indexed_bytes: 0,
             quotes: Quotes::at_record_start(),
             starts: vec![0; 1 + BLOCK_BYTES],
@@ -50,10 +54,11 @@ impl<'a> Index<'a> {
     pub fn next_stretch(&mut self) -> Option<Stretch<'_>> {
         self.forget_records();
         while self.record_ends.is_empty() && self.indexed_bytes < self.bytes.len() {
-            dispatch(Extend(self));
+            dispatch(self.syntax, Extend(self));
         }
         (!self.record_ends.is_empty()).then(|| Stretch {
             bytes: self.bytes,
+            syntax: self.syntax,
             starts: &self.starts[..self.used],
             record_ends: &self.record_ends,
         })
@@ -63,8 +68,11 @@ impl<'a> Index<'a> {
     /// do not end with a record.
     pub fn unfinished(&self) -> Option<Unfinished> {
         let (record, field) = (self.starts[0], self.starts[self.used - 1]);
-        ((record as usize) < self.bytes.len())
-            .then_some(Unfinished { record_at: record as usize, field_at: field as usize })
+        ((record as usize) < self.bytes.len()).then_some(Unfinished {
+            record_at: record as usize,
+            field_at: field as usize,
+            is_quoted: self.quotes.is_inside(),
+        })
     }
 
     /// Leaves only the fields of a record that has not ended yet.
@@ -82,6 +90,8 @@ impl<'a> Index<'a> {
 pub struct Unfinished {
     pub record_at: usize,
     pub field_at: usize,
+    /// A quote is open; if not, an escape is the last byte.
+    pub is_quoted: bool,
 }
 
 impl<'a> Stretch<'a> {
@@ -100,10 +110,14 @@ impl<'a> Stretch<'a> {
         self.record_ends.len()
     }
 
-    /// A line without anything on it is no record.
+    /// A line without anything on it is no record, nor is a comment.
     #[inline(always)]
     pub fn is_blank(&self, first: u32, fields: usize) -> bool {
-        fields == 1 && without_cr(self.raw_field(first as usize)).is_empty()
+        if fields != 1 {
+            return false;
+        }
+        let raw = self.raw_field(first as usize);
+        without_cr(raw).is_empty() || self.syntax.is_comment(raw)
     }
 
     /// The bytes of all the records.
@@ -125,26 +139,26 @@ impl Kernel for Extend<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<C: Classify>(self) {
+    fn run<C: Classify>(self, classifier: C) {
         let index = self.0;
         let bytes = &index.bytes[index.indexed_bytes..];
         let bytes = &bytes[..bytes.len().min(STRETCH_BYTES)];
         let (blocks, rest) = bytes.as_chunks::<BLOCK_BYTES>();
         for block in blocks {
-            index.add_block::<C>(block, BLOCK_BYTES);
+            index.add_block(classifier, block, BLOCK_BYTES);
         }
         if !rest.is_empty() {
-            index.add_block::<C>(&padded(rest), rest.len());
+            index.add_block(classifier, &padded(rest, index.syntax), rest.len());
         }
     }
 }
 
 impl Index<'_> {
     #[inline(always)]
-    fn add_block<C: Classify>(&mut self, block: &Block, len: usize) {
-        let masks = C::classify(block);
-        let outside = !self.quotes.advance(&masks, len);
-        let separators = (masks.comma | masks.newline) & outside;
+    fn add_block<C: Classify>(&mut self, classifier: C, block: &Block, len: usize) {
+        let masks = classifier.classify(block);
+        let outside = !self.quotes.advance::<C>(&masks, len);
+        let separators = (masks.delimiter | masks.newline) & outside;
         if separators != 0 {
             self.add_records(masks.newline & outside, separators);
             self.add_fields(separators);
@@ -186,9 +200,14 @@ impl Index<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
+
+    fn syntax() -> Syntax {
+        Dialect::default().syntax()
+    }
 
     fn records(text: &str) -> Vec<Vec<String>> {
-        let mut index = Index::new(text.as_bytes());
+        let mut index = Index::new(text.as_bytes(), syntax());
         let mut records = Vec::new();
         while let Some(stretch) = index.next_stretch() {
             assert_eq!(stretch.records().count(), stretch.len());
@@ -223,17 +242,20 @@ mod tests {
 
     #[test]
     fn an_unfinished_record_says_where_its_open_field_is() {
-        let mut index = Index::new(b"a,b\nc,d,\"e,\n");
+        let mut index = Index::new(b"a,b\nc,d,\"e,\n", syntax());
         while index.next_stretch().is_some() {}
-        assert_eq!(index.unfinished(), Some(Unfinished { record_at: 4, field_at: 8 }));
-        let mut index = Index::new(b"a,b\n");
+        assert_eq!(
+            index.unfinished(),
+            Some(Unfinished { record_at: 4, field_at: 8, is_quoted: true })
+        );
+        let mut index = Index::new(b"a,b\n", syntax());
         while index.next_stretch().is_some() {}
         assert_eq!(index.unfinished(), None);
     }
 
     #[test]
     fn the_span_of_a_stretch_is_its_whole_records() {
-        let mut index = Index::new(b"a,b\nc\nd");
+        let mut index = Index::new(b"a,b\nc\nd", syntax());
         assert_eq!(index.next_stretch().unwrap().span(), b"a,b\nc\n");
     }
 }

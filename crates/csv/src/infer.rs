@@ -1,173 +1,158 @@
 //! A table's columns, guessed from its files.
 
-use std::collections::HashSet;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use caudal_core::limits;
 
+use crate::beginning::Beginning;
 use crate::columns::trim_spaces;
+use crate::dialect::Dialect;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
-use crate::header::{Header, read_header};
+use crate::guess::Guess;
+use crate::header::Header;
 use crate::index::Index;
-use crate::spec::{At, Column, Options, Type};
-use crate::{time, value};
+use crate::names::{columns_of, differences, places_of};
+use crate::note::{Note, NoteKind};
+use crate::otherwise;
+use crate::sample::Sample;
+use crate::spec::Column;
+
+/// What files say of their table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inferred {
+    pub columns: Vec<Column>,
+    /// What looks as if it were not meant so.
+    pub notes: Vec<Note>,
+}
 
 /// The columns of the first file's header, with the narrowest type that fits the values at the start of
-/// every file. Later values may still not fit: they become rejects.
+/// every file, and in the middle and at the end of large ones. Later values may still not fit: they become rejects.
 ///
 /// A column whose name is empty or not unique is referred to by its index.
-pub fn infer(files: &[PathBuf]) -> Result<Vec<Column>, Error> {
-    let record_bytes_max = Options::default().record_bytes_max;
-    let [first, ..] = files else {
-        return Ok(Vec::new());
-    };
-    let mut columns = columns_of(&read_header(first, record_bytes_max)?.names);
-    let mut guesses = vec![Guess::default(); columns.len()];
+///
+/// `fields` says how many fields a record has, where the header lies about it: columns beyond the header have no name.
+pub fn infer(
+    files: &[PathBuf],
+    dialect: &Dialect,
+    fields: Option<usize>,
+) -> Result<Inferred, Error> {
+    infer_inputs(files, dialect, fields, |_| Ok(Beginning::File))
+}
+
+/// The same for files of which some may come in their order only; `open` is given a file's place among them.
+pub fn infer_inputs<E: From<Error>>(
+    files: &[PathBuf],
+    dialect: &Dialect,
+    fields: Option<usize>,
+    mut open: impl FnMut(usize) -> Result<Beginning, E>,
+) -> Result<Inferred, E> {
+    let (mut notes, mut first_names) = (vec![], vec![]);
+    let (mut columns, mut guesses) = (vec![], vec![]);
+    let [first, ..] = files else { return Ok(Inferred { columns, notes }) };
     let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
-    for file in files {
-        let header = read_header(file, record_bytes_max)?;
-        let place = |column: &Column| match &column.at {
-            At::Header(name) => header.names.iter().position(|at| at == name),
-            At::Index(index) => Some(*index),
-        };
-        let places: Vec<Option<usize>> = columns.iter().map(place).collect();
-        let sample =
-            read_sample(file, &header, sample_bytes).map_err(|error| Error::read(file, error))?;
-        look_at(&sample, header.names.len(), &places, &mut guesses);
+    for (at, file) in files.iter().enumerate() {
+        let (mut header, samples) = open(at)?.look_at(file, dialect, sample_bytes)?;
+        header.names.resize(fields.unwrap_or(header.names.len()), String::new());
+        if at == 0 {
+            columns = columns_of(&header.names);
+            guesses = vec![Guess::of(&dialect.formats); columns.len()];
+            first_names.clone_from(&header.names);
+        }
+        notes.extend(differences(file, &header.names, &first_names));
+        let places = places_of(&columns, &header.names);
+        for sample in samples {
+            let found = look_at(&sample, dialect, header.names.len(), &places, &mut guesses);
+            notes.extend(doubts(&sample, &header, found).map(|kind| Note::new(file, kind)));
+        }
     }
     for (column, guess) in columns.iter_mut().zip(&guesses) {
         column.ty = guess.narrowest();
     }
-    Ok(columns)
-}
-
-fn columns_of(names: &[String]) -> Vec<Column> {
-    let mut taken = HashSet::new();
-    let column = |(index, name): (usize, &String)| {
-        let is_unique = names.iter().filter(|other| *other == name).count() == 1;
-        let at =
-            if is_unique && !name.is_empty() { At::Header(name.clone()) } else { At::Index(index) };
-        let base = if name.is_empty() { format!("column_{}", index + 1) } else { name.clone() };
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        let name = std::iter::once(base.clone())
-            .chain(numbered)
-            .find(|name| taken.insert(name.clone()))
-            .expect("there is always another number");
-        Column { name, at, ty: Type::Text }
-    };
-    names.iter().enumerate().map(column).collect()
-}
-
-fn read_sample(file: &Path, header: &Header, bytes: usize) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(file)?;
-    file.seek(SeekFrom::Start(header.body_at as u64))?;
-    let mut sample = Vec::new();
-    let read = file.take(bytes as u64).read_to_end(&mut sample)?;
-    if read < bytes {
-        sample.push(b'\n');
+    let kinds = otherwise::notes(&dialect.formats, &columns, &guesses).into_iter();
+    notes.extend(kinds.map(|kind| Note::new(first, kind)));
+    if dialect.has_header && is_like_values(&first_names, &guesses) {
+        notes.insert(0, Note::new(first, NoteKind::PerhapsNoHeader(first_names)));
     }
-    Ok(sample)
+    Ok(Inferred { columns, notes })
 }
 
-fn look_at(sample: &[u8], fields: usize, places: &[Option<usize>], guesses: &mut [Guess]) {
-    let mut index = Index::new(sample);
+/// What makes one doubt how a sample is read, of whose records most have so many fields.
+fn doubts(
+    sample: &Sample,
+    header: &Header,
+    found: Option<usize>,
+) -> impl Iterator<Item = NoteKind> {
+    let (names, is_unsure) = (header.names.len(), header.encoding == Encoding::Utf8);
+    let other = found.map(|fields| NoteKind::OtherFieldCount { names, fields });
+    let not_utf8 = is_unsure.then(|| not_utf8(header, sample.text())).flatten();
+    // Of a sample that begins anywhere neither is sure.
+    let is_sure = !sample.is_cut();
+    other.into_iter().chain(not_utf8).filter(move |_| is_sure)
+}
+
+/// Whether what is taken for a name is a value like those below it, in every column of numbers or dates.
+fn is_like_values(names: &[String], guesses: &[Guess<'_>]) -> bool {
+    let columns = names.iter().zip(guesses);
+    let verdicts: Vec<bool> = columns.filter_map(|(name, guess)| guess.is_value(name)).collect();
+    !verdicts.is_empty() && verdicts.into_iter().all(|is_value| is_value)
+}
+
+/// The first byte that is not UTF-8; one that may be the beginning of a character is.
+fn not_utf8(header: &Header, text: &[u8]) -> Option<NoteKind> {
+    // What cannot be read has been replaced in names.
+    if header.names.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
+        let byte = header.first_bad_byte?;
+        return Some(NoteKind::NotUtf8 { line: header.body_line.saturating_sub(1), byte });
+    }
+    let error = std::str::from_utf8(text).err()?;
+    error.error_len()?;
+    let (before, after) = text.split_at(error.valid_up_to());
+    let line = header.body_line + memchr::memchr_iter(b'\n', before).count() as u64;
+    Some(NoteKind::NotUtf8 { line, byte: after[0] })
+}
+
+/// Returns how many fields the records have, where most of them do not have as many as they should.
+fn look_at(
+    sample: &Sample,
+    dialect: &Dialect,
+    fields: usize,
+    places: &[Option<usize>],
+    guesses: &mut [Guess<'_>],
+) -> Option<usize> {
+    let syntax = dialect.syntax();
+    let records = sample.records(syntax, fields)?;
+    let mut index = Index::new(&records, syntax);
+    let mut is_whole = !sample.is_cut();
+    let mut counts = BTreeMap::<usize, usize>::new();
     while let Some(stretch) = index.next_stretch() {
-        for (first, _) in stretch.records().filter(|(_, found)| *found == fields) {
+        for (first, found) in stretch.records() {
+            if !std::mem::replace(&mut is_whole, true) {
+                continue;
+            }
+            if found != fields {
+                *counts.entry(found).or_default() += usize::from(!stretch.is_blank(first, found));
+                continue;
+            }
+            *counts.entry(found).or_default() += 1;
             for (place, guess) in places.iter().zip(guesses.iter_mut()) {
                 if let Some(place) = place
-                    && !guess.is_text()
+                    && guess.is_open()
                 {
                     let raw = stretch.raw_field(first as usize + place);
-                    guess.look_at(trim_spaces(&owned_value(without_cr(raw))));
+                    let raw = without_cr(raw);
+                    if !guess.formats.is_null(trim_spaces(raw)) {
+                        guess.look_at(trim_spaces(&owned_value(raw, syntax)));
+                    }
                 }
             }
         }
     }
-}
-
-/// Types that a column may still have.
-#[derive(Clone)]
-struct Guess {
-    candidates: Vec<Candidate>,
-    has_values: bool,
-}
-
-/// A type, and whether a value is of it.
-type Candidate = (Type, fn(&[u8]) -> bool);
-
-impl Default for Guess {
-    /// The narrowest type first: 0 and 1 are integers rather than booleans.
-    fn default() -> Guess {
-        Guess {
-            candidates: vec![
-                (Type::Int64, is_integer),
-                (LARGE_INTEGER, is_large_integer),
-                (Type::Float64, is_float),
-                (Type::Boolean, |text| value::boolean(text).is_some()),
-                (Type::Date, |text| time::date(text).is_some()),
-                (Type::Timestamp, |text| time::timestamp(text).is_some()),
-            ],
-            has_values: false,
-        }
-    }
-}
-
-impl Guess {
-    /// Nothing else is left.
-    fn is_text(&self) -> bool {
-        self.candidates.is_empty()
-    }
-
-    fn look_at(&mut self, text: &[u8]) {
-        if !text.is_empty() {
-            self.has_values = true;
-            self.candidates.retain(|(_, fits)| fits(text));
-        }
-    }
-
-    fn narrowest(&self) -> Type {
-        match self.candidates.first() {
-            Some((ty, _)) if self.has_values => *ty,
-            _ => Type::Text,
-        }
-    }
-}
-
-/// Type of an integer that 64 bits do not hold: as a float it could not be told from its neighbours.
-const LARGE_INTEGER: Type = Type::Decimal { precision: LARGE_DIGITS_MAX as u8, scale: 0 };
-const LARGE_DIGITS_MAX: usize = 38;
-
-/// Without leading zeros: those are codes, and would be lost.
-fn is_integer(text: &[u8]) -> bool {
-    value::int64(text).is_some() && !has_leading_zero(text)
-}
-
-fn is_large_integer(text: &[u8]) -> bool {
-    let digits = without_sign(text);
-    is_digits(digits) && digits.len() <= LARGE_DIGITS_MAX && !has_leading_zero(text)
-}
-
-/// Without the words: `nan` and `inf` are more often text. An integer that is too large for any integer is text.
-fn is_float(text: &[u8]) -> bool {
-    if is_digits(without_sign(text)) {
-        return is_large_integer(text);
-    }
-    value::float64(text).is_some() && text.iter().any(u8::is_ascii_digit) && !has_leading_zero(text)
-}
-
-fn without_sign(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text)
-}
-
-fn is_digits(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
-}
-
-fn has_leading_zero(text: &[u8]) -> bool {
-    matches!(without_sign(text), [b'0', next, ..] if next.is_ascii_digit())
+    let (commonest, count) = counts.iter().max_by_key(|(_, count)| **count)?;
+    let is_most = 2 * count > counts.values().sum::<usize>();
+    (is_most && *commonest != fields).then_some(*commonest)
 }
 
 #[cfg(test)]
@@ -175,6 +160,9 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::formats::Formats;
+    use crate::guess::LARGE_INTEGER;
+    use crate::spec::{At, Type};
 
     fn inferred(contents: &[&str]) -> Vec<(String, At, Type)> {
         let dir = tempfile::tempdir().unwrap();
@@ -184,7 +172,7 @@ mod tests {
             path
         };
         let files: Vec<PathBuf> = contents.iter().enumerate().map(file).collect();
-        let columns = infer(&files).unwrap();
+        let columns = infer(&files, &Dialect::default(), None).unwrap().columns;
         columns.into_iter().map(|column| (column.name, column.at, column.ty)).collect()
     }
 
@@ -247,5 +235,123 @@ mod tests {
     #[test]
     fn rows_that_do_not_fit_the_header_say_nothing() {
         assert_eq!(types("a,b\n1,2\nbroken\n\n3,4,x\n"), [Type::Int64, Type::Int64]);
+    }
+
+    fn notes(contents: &[&str]) -> Vec<NoteKind> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |(i, content): (usize, &&str)| {
+            let path = dir.path().join(format!("{i}.csv"));
+            fs::write(&path, content).unwrap();
+            path
+        };
+        let files: Vec<PathBuf> = contents.iter().enumerate().map(file).collect();
+        let notes = infer(&files, &Dialect::default(), None).unwrap().notes;
+        notes.into_iter().map(|note| note.kind).collect()
+    }
+
+    #[test]
+    fn a_header_that_is_like_the_rows_is_doubted() {
+        let names = |names: [&str; 2]| names.map(String::from).to_vec();
+        assert_eq!(notes(&["1,Chess\n2,Go\n"]), [NoteKind::PerhapsNoHeader(names(["1", "Chess"]))]);
+        assert_eq!(
+            notes(&["2024-01-01,x\n2024-01-02,y\n"]),
+            [NoteKind::PerhapsNoHeader(names(["2024-01-01", "x"]))]
+        );
+        for fine in ["id,name\n1,Chess\n", "2023,2024\nx,y\n", "1,2\n", "t,f\nx,y\n"] {
+            assert_eq!(notes(&[fine]), [], "{fine}");
+        }
+    }
+
+    #[test]
+    fn the_middle_and_the_end_of_a_large_file_count() {
+        let rows = |text: &str, times| text.repeat(times);
+        let begin = rows("1,2\n", limits::INFER_BYTES / 4);
+        let file = |middle: &str, end: &str| {
+            let quiet = rows("3,4\n", limits::INFER_BYTES / 16);
+            let around = rows(middle, limits::INFER_BYTES / 8 / middle.len());
+            format!("a,b\n{begin}{quiet}{around}{quiet}{begin}{end}")
+        };
+        assert_eq!(types(&file("3,4\n", "5,6\n")), [Type::Int64, Type::Int64]);
+        assert_eq!(types(&file("3,4\n", "5.5,6\n")), [Type::Float64, Type::Int64]);
+        assert_eq!(types(&file("3,\"x, \"\"\n4,5\n\"\n", "5,6\n")), [Type::Int64, Type::Text]);
+        // What is between the samples is not seen.
+        let early = format!("a,b\n{begin}x,y\n{begin}{begin}");
+        assert_eq!(types(&early), [Type::Int64, Type::Int64]);
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_told_with_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        let kinds = |content: &[u8]| {
+            fs::write(&path, content).unwrap();
+            let inferred = infer(std::slice::from_ref(&path), &Dialect::default(), None).unwrap();
+            inferred.notes.into_iter().map(|note| note.kind).collect::<Vec<_>>()
+        };
+        let told = |line| vec![NoteKind::NotUtf8 { line, byte: 0xe9 }];
+        assert_eq!(kinds(b"a\nx\ncaf\xe9 x\n"), told(3));
+        assert_eq!(kinds(b"caf\xe9\nx\n"), told(1));
+        assert_eq!(kinds("año\ncafé\n".as_bytes()), []);
+    }
+
+    #[test]
+    fn texts_that_need_not_be_are_told() {
+        let rows = "1;2\n".repeat(5000);
+        let told = |option: &str, columns: &[&str]| NoteKind::PerhapsNotText {
+            option: option.to_string(),
+            columns: columns.iter().map(|name| name.to_string()).collect(),
+        };
+        assert_eq!(notes(&[&format!("a,b\n{}", rows.replace(';', ","))]), []);
+        let late = format!("a,b\n{}NA,3\n", rows.replace(';', ","));
+        assert_eq!(notes(&[&late]), [told("{null='NA'}", &["a"])]);
+        assert_eq!(notes(&[&format!("{late}x,3\n")]), []);
+    }
+
+    #[test]
+    fn files_of_other_columns_are_told() {
+        let of = |name: &str| vec![name.to_string()];
+        assert_eq!(notes(&["a,b\n1,2\n", "b,a\n1,2\n"]), []);
+        assert_eq!(
+            notes(&["a,b\n1,2\n", "a,c\n1,2\n"]),
+            [NoteKind::ExtraColumns(of("c")), NoteKind::MissingColumns(of("b"))]
+        );
+    }
+
+    #[test]
+    fn what_values_look_like_is_heard() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        fs::write(&path, "a;b;c;d;e\n1,5;31/01/2024;x;NA;1\nNA;1/2/2024;;7;0\n").unwrap();
+        let mut dialect = Dialect { delimiter: b';', ..Dialect::default() };
+        dialect.formats = Formats {
+            nulls: vec!["NA".into()],
+            truths: vec!["x".into(), "1".into()],
+            falsehoods: vec!["0".into()],
+            decimal: b',',
+            date: Some(crate::TimeFormat::new("%d/%m/%Y").unwrap()),
+            ..Formats::default()
+        };
+        let types: Vec<Type> = infer(&[path], &dialect, None)
+            .unwrap()
+            .columns
+            .into_iter()
+            .map(|column| column.ty)
+            .collect();
+        use Type::*;
+        assert_eq!(types, [Float64, Date, Boolean, Int64, Boolean]);
+    }
+
+    #[test]
+    fn a_header_of_too_few_names_is_doubted() {
+        let text = "a,b\n1,x,2\n3,y,4\n";
+        assert_eq!(notes(&[text]), [NoteKind::OtherFieldCount { names: 2, fields: 3 }]);
+        assert_eq!(notes(&["a,b\n1,2\n3\n4,5\n"]), []);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        fs::write(&path, text).unwrap();
+        let inferred = infer(&[path], &Dialect::default(), Some(3)).unwrap();
+        let names: Vec<_> = inferred.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!((names, inferred.notes), (vec!["a", "b", "column_3"], vec![]));
+        assert_eq!(inferred.columns[2].ty, Type::Int64);
     }
 }

@@ -11,38 +11,63 @@
 //!    stretches; text stays where it is and is only pointed at;
 //! 4. `parse` drops the rows that do not fit and reports each of them as a [`Reject`] with its line.
 //!
-//! The dialect is RFC 4180 with the leniency of Python's `csv` module: a quote opens only at the start of
-//! a field, one inside an unquoted field is literal, and what follows a closing quote is literal too. A
+//! What divides a file and what its values look like is a [`Dialect`]: its bytes are a `syntax` to whoever looks at
+//! bytes, its [`Formats`] are for whoever converts values, and its [`Encoding`] is undone as blocks are read. The default is
+//! RFC 4180 with the leniency of Python's `csv` module: a quote opens only at the start of a field, one inside an unquoted field is literal, and what follows a closing quote is literal too. A
 //! record ends with LF or CRLF; a CR anywhere else is data. Blank lines are skipped.
 
+mod beginning;
 mod blocks;
 mod boundary;
 mod chunk;
 mod columns;
 mod cutter;
+mod decoded;
+mod dialect;
+mod encoding;
 mod error;
 mod field;
+mod formats;
+mod guess;
 mod header;
 mod index;
 mod infer;
+mod input;
+mod kind;
 mod layout;
 mod masks;
+mod names;
+mod note;
 mod nulls;
+mod otherwise;
 mod parse;
 mod pool;
 mod quotes;
 mod reader;
 mod reject;
+mod sample;
+mod sniff;
 mod spec;
 mod stream;
+mod syntax;
 mod text;
 mod time;
+mod time_format;
 mod value;
 
+pub use beginning::Beginning;
 pub use chunk::Chunk;
+pub use dialect::Dialect;
+pub use encoding::Encoding;
 pub use error::Error;
-pub use infer::infer;
+pub use formats::Formats;
+pub use infer::{Inferred, infer, infer_inputs};
+pub use input::Input;
+pub use kind::Kind;
+pub use note::{Note, NoteKind};
 pub use parse::Parsed;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
+pub use sniff::{Unsaid, sniff, sniff_head};
 pub use spec::{At, Column, Options, Table, Type};
+pub use time_format::TimeFormat;

@@ -11,8 +11,9 @@ use simdutf8::basic::from_utf8;
 
 use crate::chunk::Chunk;
 use crate::columns::{ColumnBuilder, Misfit, Misfits, Rows};
+use crate::dialect::Dialect;
 use crate::field::without_cr;
-use crate::index::{Index, Stretch};
+use crate::index::{Index, Stretch, Unfinished};
 use crate::reject::{Reject, RejectReason};
 use crate::spec::{Column, Options, Type};
 
@@ -22,28 +23,42 @@ pub struct Parsed {
     /// The chunk's number.
     pub number: u64,
     pub batch: RecordBatch,
-    /// Bytes of the file that the chunk took. Over all chunks that is the table's
+    /// Bytes of the file that were read for it. Over all chunks that is the table's
     /// [`total_bytes`](crate::Reader::total_bytes), less the files that have nothing but a header.
     pub bytes: usize,
     /// In the order of the file.
     pub rejects: Vec<Reject>,
 }
 
-/// Parses the chunk into the projected `columns`; `schema` describes them, and the position if any.
-pub fn parse(chunk: Chunk, columns: &[Column], schema: &SchemaRef, options: &Options) -> Parsed {
-    let mut parser = Parser::new(&chunk, columns);
-    let mut index = Index::new(&chunk.bytes);
+/// Columns that a batch is made of.
+pub struct Wanted<'a> {
+    /// Those that are parsed.
+    pub columns: &'a [Column],
+    /// Which of them are in the batch, if not all.
+    pub picked: Option<&'a [usize]>,
+    /// Those in the batch, and the position if any.
+    pub schema: &'a SchemaRef,
+}
+
+/// Parses the chunk into the wanted columns.
+pub fn parse(chunk: Chunk, wanted: &Wanted<'_>, dialect: &Dialect, options: &Options) -> Parsed {
+    let Wanted { columns, picked, schema } = *wanted;
+    let mut parser = Parser::new(&chunk, columns, dialect);
+    let mut index = Index::new(&chunk.bytes, dialect.syntax());
     while let Some(stretch) = index.next_stretch() {
         parser.add(stretch);
     }
     if let Some(unfinished) = index.unfinished() {
-        parser.add_unclosed(unfinished.record_at, unfinished.field_at);
+        parser.add_unfinished(unfinished);
     }
     let Parser { builders, rows, mut unfit, .. } = parser;
     unfit.sort_by_key(|unfit| unfit.begin);
 
     let mut arrays: Vec<ArrayRef> =
         builders.into_iter().map(|builder| builder.finish(&chunk.bytes)).collect();
+    if let Some(picked) = picked {
+        arrays = picked.iter().map(|column| arrays[*column].clone()).collect();
+    }
     if options.position.is_some() {
         arrays.push(positions(chunk.number, rows));
     }
@@ -63,6 +78,7 @@ pub fn parse(chunk: Chunk, columns: &[Column], schema: &SchemaRef, options: &Opt
 
 struct Parser<'a> {
     chunk: &'a Chunk,
+    dialect: &'a Dialect,
     has_text: bool,
     builders: Vec<ColumnBuilder>,
     /// Rows in the builders.
@@ -87,10 +103,11 @@ struct Unfit {
 }
 
 impl<'a> Parser<'a> {
-    fn new(chunk: &'a Chunk, columns: &[Column]) -> Parser<'a> {
+    fn new(chunk: &'a Chunk, columns: &[Column], dialect: &'a Dialect) -> Parser<'a> {
         let builder = |(place, column): (&usize, &Column)| ColumnBuilder::new(*place, column.ty);
         Parser {
             chunk,
+            dialect,
             has_text: columns.iter().any(|column| column.ty == Type::Text),
             builders: chunk.layout.places.iter().zip(columns).map(builder).collect(),
             rows: 0,
@@ -107,7 +124,10 @@ impl<'a> Parser<'a> {
             stretch,
             records: &self.records,
             fields: self.chunk.layout.fields,
-            is_utf8: self.has_text && from_utf8(stretch.span()).is_ok(),
+            formats: &self.dialect.formats,
+            is_utf8: self.has_text
+                && stretch.syntax.keeps_utf8()
+                && from_utf8(stretch.span()).is_ok(),
         };
         for (column, builder) in self.builders.iter_mut().enumerate() {
             builder.extend(&rows, &mut Misfits { column, found: &mut self.misfits });
@@ -164,14 +184,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn add_unclosed(&mut self, record_at: usize, quote_at: usize) {
-        let opened_line = self.chunk.first_line + newlines(&self.chunk.bytes[..quote_at]);
+    fn add_unfinished(&mut self, unfinished: Unfinished) {
+        let Unfinished { record_at, field_at, is_quoted } = unfinished;
+        let opened_line = self.chunk.first_line + newlines(&self.chunk.bytes[..field_at]);
         self.unfit.push(Unfit {
             begin: record_at,
             end: self.chunk.bytes.len(),
             row: None,
             column: None,
-            reason: RejectReason::UnclosedQuote { opened_line },
+            reason: match is_quoted {
+                true => RejectReason::UnclosedQuote { opened_line },
+                false => RejectReason::DanglingEscape,
+            },
         });
     }
 }

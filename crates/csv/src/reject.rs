@@ -51,15 +51,30 @@ pub enum RejectReason {
         value: String,
     },
     /// A text that is not UTF-8.
-    InvalidUtf8,
+    InvalidUtf8 {
+        /// The first byte that is none.
+        byte: u8,
+        /// Number of characters before it.
+        after_chars: usize,
+    },
     /// A quote that is still open at the end of the file: everything from there on is this one record.
     UnclosedQuote {
         /// The physical line of the quote, counted from 1.
         opened_line: u64,
     },
+    /// The file ends with an escape.
+    DanglingEscape,
 }
 
 impl RejectReason {
+    /// Of a text, or of the raw field, if only that is not UTF-8: an escape may have stood within a character.
+    pub(crate) fn invalid_utf8(text: &[u8], raw: &[u8]) -> RejectReason {
+        let text = if std::str::from_utf8(text).is_err() { text } else { raw };
+        let valid = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let byte = text.get(valid.len()).copied().unwrap_or_default();
+        RejectReason::InvalidUtf8 { byte, after_chars: valid.chars().count() }
+    }
+
     pub(crate) fn not_of_type(ty: Type, value: &[u8]) -> RejectReason {
         let text = String::from_utf8_lossy(
             &value[..value.len().min(4 * limits::REJECT_VALUE_CHARS_MAX + 4)],
@@ -79,7 +94,11 @@ impl fmt::Display for RejectReason {
                 write!(f, "expected {expected} fields, found {found}")
             }
             RejectReason::NotOfType { ty, value } => write!(f, "`{value}` is not a valid {ty}"),
-            RejectReason::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
+            RejectReason::InvalidUtf8 { byte, after_chars } => {
+                let characters = if *after_chars == 1 { "character" } else { "characters" };
+                write!(f, "byte {byte:#04x} after {after_chars} {characters} is not UTF-8")
+            }
+            RejectReason::DanglingEscape => f.write_str("the file ends with an escape"),
             RejectReason::UnclosedQuote { opened_line } => write!(
                 f,
                 "the quote opened on line {opened_line} is never closed; the rest of the file is this record"

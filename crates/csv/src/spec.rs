@@ -7,6 +7,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use caudal_core::limits;
 
+use crate::dialect::Dialect;
+
 /// One table: some files that hold the same columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
@@ -18,6 +20,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Number of fields of a record, where the header lies about it; else the header's own count.
     pub fields: Option<usize>,
+    /// How its files are written.
+    pub dialect: Dialect,
 }
 
 impl Table {
@@ -48,7 +52,8 @@ pub enum At {
     Index(usize),
 }
 
-/// The type of a column's values. An empty field is NULL in each of them.
+/// The type of a column's values. An empty field is NULL in each of them. What is said here of how they look is
+/// what they look like unless a [`Dialect`] has other [`Formats`](crate::Formats).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// Any text in UTF-8.
@@ -111,6 +116,10 @@ pub struct Options {
     pub record_bytes_max: usize,
     /// The first row that does not fit is an error, rather than a reject.
     pub strict: bool,
+    /// A row is judged by all columns of its table, whichever are projected: it is in every batch, or in none.
+    pub judge_all_columns: bool,
+    /// The share of rows that may be rejects: whoever knows how many there were asks.
+    pub rejected_percent_max: Option<f64>,
     /// Name of a column to append that orders the rows as in the files:
     /// `chunk number << 32 | row in chunk`, unsigned.
     pub position: Option<String>,
@@ -124,6 +133,8 @@ impl Default for Options {
             chunk_bytes: limits::FRAGMENT_CSV_BYTES,
             record_bytes_max: limits::CSV_RECORD_BYTES_MAX,
             strict: false,
+            judge_all_columns: false,
+            rejected_percent_max: None,
             position: None,
             keep_raw_rejects: false,
         }

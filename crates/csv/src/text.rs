@@ -9,9 +9,10 @@ use arrow::buffer::Buffer;
 use simdutf8::basic::from_utf8;
 
 use crate::columns::{Misfits, Rows};
-use crate::field::{Value, unescape, value};
+use crate::field::{Value, owned_value, unescape, value};
 use crate::nulls::Nulls;
 use crate::reject::RejectReason;
+use crate::syntax::Syntax;
 
 /// Strings up to this length are held by the view itself.
 const INLINE_BYTES_MAX: usize = 12;
@@ -43,16 +44,35 @@ impl TextValues {
 
     /// Appends one string a row: NULL for an empty one, and for one that is not UTF-8, which is a misfit.
     pub fn extend(&mut self, rows: &Rows<'_>, field: usize, misfits: &mut Misfits<'_>) {
+        let formats = rows.formats;
+        match formats.nulls.is_empty() {
+            true => self.extend_nullable(rows, field, misfits, |_| false),
+            false => self.extend_nullable(rows, field, misfits, |text| formats.is_null(text)),
+        }
+    }
+
+    #[inline(always)]
+    fn extend_nullable(
+        &mut self,
+        rows: &Rows<'_>,
+        field: usize,
+        misfits: &mut Misfits<'_>,
+        is_null: impl Fn(&[u8]) -> bool,
+    ) {
+        let syntax = rows.stretch.syntax;
         let mut views = std::mem::take(&mut self.views);
         views.extend(rows.raw_fields(field).enumerate().map(|(row, raw)| {
             if !rows.is_utf8 && from_utf8(raw).is_err() {
-                misfits.add(row, RejectReason::InvalidUtf8);
+                misfits.add(row, RejectReason::invalid_utf8(&owned_value(raw, syntax), raw));
                 self.nulls.append(false);
                 return 0;
             }
-            let view = match value(raw) {
+            let view = match value(raw, syntax) {
+                Value::InPlace(text) if is_null(text) => 0,
                 Value::InPlace(text) => self.view_in_chunk(rows.bytes(), text),
-                Value::Escaped => self.view_unescaped(raw),
+                // As it is in the file: `\N` is a NULL that is written with an escape, `\\N` a text.
+                Value::Escaped if is_null(raw) => 0,
+                Value::Escaped => self.view_unescaped(raw, syntax),
             };
             self.nulls.append(view != 0);
             view
@@ -67,9 +87,9 @@ impl TextValues {
     }
 
     #[cold]
-    fn view_unescaped(&mut self, raw: &[u8]) -> u128 {
+    fn view_unescaped(&mut self, raw: &[u8], syntax: Syntax) -> u128 {
         let begin = self.unescaped.len();
-        unescape(raw, &mut self.unescaped);
+        unescape(raw, syntax, &mut self.unescaped);
         let len = self.unescaped.len() - begin;
         self.longest_bytes = self.longest_bytes.max(len);
         let view = view(&self.unescaped, begin, len, UNESCAPED);
@@ -89,8 +109,8 @@ impl TextValues {
         };
         // SAFETY: each view was made by `view` of a slice within the chunk or within `unescaped`, with
         // the number of that buffer, which is in `buffers` if any view is too long to be inline. Each
-        // slice is UTF-8: the stretch or the raw field has been validated, it is cut at ASCII characters,
-        // and unescaping only takes ASCII quotes away.
+        // slice is UTF-8: the stretch, where all that divides it is ASCII, or the raw field has been validated;
+        // quotes and escapes are ASCII, and unescaping only takes those away.
         let array = unsafe {
             StringViewArray::new_unchecked(self.views.into(), buffers, self.nulls.finish())
         };

@@ -1,7 +1,7 @@
 //! Dates and timestamps from text, in the proleptic Gregorian calendar.
 
-const MICROS_PER_SECOND: i64 = 1_000_000;
-const SECONDS_PER_DAY: i64 = 86_400;
+pub const MICROS_PER_SECOND: i64 = 1_000_000;
+pub const SECONDS_PER_DAY: i64 = 86_400;
 
 /// `YYYY-MM-DD` as days since 1970-01-01.
 #[inline]
@@ -63,7 +63,7 @@ fn numbers<const N: usize>(pairs: [[u8; 2]; N]) -> Option<[u32; N]> {
 }
 
 #[inline(always)]
-fn is_date(year: u32, month: u32, day: u32) -> bool {
+pub fn is_date(year: u32, month: u32, day: u32) -> bool {
     const DAYS_MAX: [u32; 13] = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let is_leap =
         || year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -74,7 +74,7 @@ fn is_date(year: u32, month: u32, day: u32) -> bool {
 /// Counts in years that begin in March, so that the leap day is a year's last (Howard Hinnant's
 /// `days_from_civil`), and from 400 years before year 0, so that nothing is negative.
 #[inline(always)]
-fn days_since_epoch(year: u32, month: u32, day: u32) -> i32 {
+pub fn days_since_epoch(year: u32, month: u32, day: u32) -> i32 {
     const DAYS_IN_400_YEARS: u32 = 146_097;
     const EPOCH_DAY: i32 = 719_468 + DAYS_IN_400_YEARS as i32;
     let year = year + 400 - u32::from(month <= 2);

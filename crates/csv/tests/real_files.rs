@@ -31,7 +31,13 @@ fn real_file(name: &str) -> Option<PathBuf> {
 
 fn open(file: PathBuf, fields: Option<usize>, columns: Vec<Column>, options: Options) -> Reader {
     let projection = (0..columns.len()).collect();
-    let spec = Table { name: "t".into(), files: vec![file], columns, fields };
+    let spec = Table {
+        name: "t".into(),
+        files: vec![file],
+        columns,
+        fields,
+        dialect: caudal_csv::Dialect::default(),
+    };
     Reader::open(spec, projection, options).unwrap()
 }
 
@@ -58,7 +64,7 @@ fn every_row_that_python_counts() {
 fn inferred_types_fit_every_row_of_coffee() {
     use Type::*;
     let Some(file) = real_file("coffee-10k/transactions/transactions_202401.csv") else { return };
-    let columns = infer(std::slice::from_ref(&file)).unwrap();
+    let columns = infer(std::slice::from_ref(&file), &Default::default(), None).unwrap().columns;
     let types: Vec<Type> = columns.iter().map(|column| column.ty).collect();
     assert_eq!(types[..3], [Text, Int64, Int64]);
     assert_eq!(types[4..], [Float64, Float64, Float64, Float64, Timestamp]);

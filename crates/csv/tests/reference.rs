@@ -106,7 +106,12 @@ fn expected(body: &[u8], fields: usize) -> (Vec<Row>, Vec<RejectLine<'static>>) 
             rejects.push((record.line, None, reason));
         } else if let Some(bad) = record.fields.iter().position(|f| std::str::from_utf8(f).is_err())
         {
-            rejects.push((record.line, Some(NAMES[bad]), "the text is not valid UTF-8".into()));
+            let field = &record.fields[bad];
+            let valid = field.utf8_chunks().next().unwrap().valid();
+            let (byte, chars) = (field[valid.len()], valid.chars().count());
+            let characters = if chars == 1 { "character" } else { "characters" };
+            let reason = format!("byte {byte:#04x} after {chars} {characters} is not UTF-8");
+            rejects.push((record.line, Some(NAMES[bad]), reason));
         } else {
             let text =
                 |field: Vec<u8>| (!field.is_empty()).then(|| String::from_utf8(field).unwrap());

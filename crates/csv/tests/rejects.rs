@@ -31,7 +31,7 @@ fn each_reason_with_its_line_and_column() {
         [
             (3, None, "expected 2 fields, found 1".into()),
             (4, Some("id"), "`x` is not a valid int64".into()),
-            (6, Some("text"), "the text is not valid UTF-8".into()),
+            (6, Some("text"), "byte 0xff after 1 character is not UTF-8".into()),
             (7, None, "expected 2 fields, found 3".into()),
         ]
     );
@@ -54,7 +54,7 @@ fn invalid_utf8_elsewhere_harms_no_row() {
 fn a_character_cut_by_a_separator_is_invalid() {
     let content =
         Table::new(b"a,b\n\xc3,\xb1\n").column("a", Type::Text).column("b", Type::Text).read();
-    assert_eq!(content.rejects[0].reason, RejectReason::InvalidUtf8);
+    assert_eq!(content.rejects[0].reason, RejectReason::InvalidUtf8 { byte: 0xc3, after_chars: 0 });
 }
 
 #[test]

@@ -28,11 +28,23 @@ pub fn generate(folder: &Path, scale: f64) -> Vec<Table> {
                 writeln!(out, "{}", $csv::new(row)).expect("written");
             }
             out.flush().expect("written");
-            let mut columns = caudal_csv::infer(std::slice::from_ref(&path)).expect("plain CSV");
+            let mut columns = caudal_csv::infer(
+                std::slice::from_ref(&path),
+                &caudal_csv::Dialect::default(),
+                None,
+            )
+            .expect("plain CSV")
+            .columns;
             for column in columns.iter_mut().filter(|column| column.ty == Type::Float64) {
                 column.ty = Type::Decimal { precision: 15, scale: 2 };
             }
-            Table { name: $name.to_string(), files: vec![path], columns, fields: None }
+            Table {
+                name: $name.to_string(),
+                files: vec![path],
+                columns,
+                fields: None,
+                dialect: caudal_csv::Dialect::default(),
+            }
         }};
     }
     vec![

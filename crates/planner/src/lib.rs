@@ -41,6 +41,7 @@ mod exact_times;
 pub mod exchange;
 pub mod exchanges;
 mod expressions;
+mod files;
 pub mod fingerprint;
 mod float_groups;
 mod guard;
@@ -90,6 +91,7 @@ mod zeros;
 
 pub use error::Error;
 pub use exchange::Distribution;
+pub use files::files_in_from;
 pub use leaf::{Leaf, LeafExec};
 pub use session::{AnswerPlan, QueryPlan, SessionPlan, TablePlan, plan, plan_telling};
 pub use spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, scalar};

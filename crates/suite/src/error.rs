@@ -39,6 +39,8 @@ pub enum Error {
     NoFiles { table: String, folder: PathBuf, patterns: Vec<String> },
     #[error("`{pattern}` is not a file pattern: {source}")]
     BadPattern { pattern: String, source: glob::PatternError },
+    #[error("{text}: {message}")]
+    BadOptions { text: String, message: String },
     #[error("`{text}` is not of the form name=value")]
     NotAnAssignment { text: String },
     #[error("cannot list {folder}: {source}", folder = folder.display())]
@@ -61,6 +63,7 @@ impl Coded for Error {
             Self::MissingParam { .. } => codes::SUITE_PARAMETER_MISSING,
             Self::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
             Self::BadPattern { .. } => codes::BAD_PATTERN,
+            Self::BadOptions { .. } => codes::BAD_DIALECT,
             Self::NotAnAssignment { .. } => codes::NOT_AN_ASSIGNMENT,
             Self::UnreadableFolder { .. } => codes::FOLDER_UNREADABLE,
         }
@@ -89,6 +92,10 @@ impl Coded for Error {
             Self::MissingParam { name, ty, description } => {
                 Some(format!("give it as {name}=<{ty}>: {description}"))
             }
+            Self::BadOptions { .. } => Some(
+                "options are a table of TOML: {delimiter=\";\", null=\"NA\", header=false}; docs/files.md lists them"
+                    .to_string(),
+            ),
             Self::NoFiles { .. } => {
                 Some("patterns are relative to the data folder: is it the right one?".to_string())
             }

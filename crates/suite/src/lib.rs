@@ -18,11 +18,15 @@ pub mod compare;
 mod error;
 mod files;
 mod manifest;
+mod options;
 mod params;
 mod suite;
+mod words;
 
 pub use builtin::NAMES;
 pub use error::Error;
 pub use files::matching;
+pub use options::TableOptions;
 pub use params::{Param, ParamType};
 pub use suite::{Query, Suite, TablePattern};
+pub use words::{dialect_options, type_name};

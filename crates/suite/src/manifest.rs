@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use caudal_core::ParamValue;
-use caudal_csv::{At, Column, Type};
+use caudal_csv::{At, Column, Dialect, Type};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use crate::options::RawDialect;
 use crate::params::{Param, ParamType};
 use crate::{Error, TablePattern};
 
@@ -104,6 +105,8 @@ struct RawTable {
     #[serde(deserialize_with = "one_or_several")]
     files: Vec<String>,
     fields: Option<usize>,
+    #[serde(default)]
+    dialect: Option<Spanned<RawDialect>>,
     columns: Vec<RawColumn>,
 }
 
@@ -154,15 +157,31 @@ impl Source<'_> {
             return Err(self.bad(raw.name.span().start, "a table needs a file pattern"));
         }
         self.refuse_duplicates("column", raw.columns.iter().map(|column| &column.name))?;
+        let dialect = self.dialect(raw.dialect)?;
+        let columns = raw.columns.into_iter().enumerate();
         Ok(TablePattern {
             name: raw.name.into_inner(),
             files: raw.files,
             fields: raw.fields,
-            columns: collect(raw.columns, |column| self.column(column))?,
+            columns: collect(columns, |(index, column)| {
+                self.column(column, (!dialect.has_header).then_some(index))
+            })?,
+            dialect,
         })
     }
 
-    fn column(&self, raw: RawColumn) -> Result<Column, Error> {
+    fn dialect(&self, raw: Option<Spanned<RawDialect>>) -> Result<Dialect, Error> {
+        let Some(raw) = raw else { return Ok(Dialect::default()) };
+        let offset = raw.span().start;
+        let options = raw.into_inner().options().map_err(|why| self.bad(offset, &why))?;
+        if !options.types().is_empty() || options.field_count().is_some() {
+            return Err(self.bad(offset, "types are said of columns, and fields of the table"));
+        }
+        Ok(options.dialect().clone())
+    }
+
+    /// A column that says nothing of its place is where the header has its name; without a header, where it is listed.
+    fn column(&self, raw: RawColumn, listed_at: Option<usize>) -> Result<Column, Error> {
         let ty = parse_type(raw.r#type.get_ref()).ok_or_else(|| Error::UnknownType {
             path: self.path.to_path_buf(),
             line: self.line(raw.r#type.span().start),
@@ -176,7 +195,10 @@ impl Source<'_> {
             }
             (Some(index), None) => At::Index(index),
             (None, Some(header)) => At::Header(header),
-            (None, None) => At::Header(raw.name.get_ref().clone()),
+            (None, None) => match listed_at {
+                Some(index) => At::Index(index),
+                None => At::Header(raw.name.get_ref().clone()),
+            },
         };
         Ok(Column { name: raw.name.into_inner(), at, ty })
     }
@@ -231,7 +253,7 @@ impl Source<'_> {
     }
 }
 
-fn parse_type(text: &str) -> Option<Type> {
+pub(crate) fn parse_type(text: &str) -> Option<Type> {
     Some(match text {
         "text" => Type::Text,
         "int" => Type::Int64,
@@ -361,5 +383,19 @@ file = "q1.sql"
         assert_eq!(refused("at = 0", "at = 0, header = \"x\"").0, codes::BAD_MANIFEST);
         assert_eq!(refused("\"q1\"", "\"../q1\"").0, codes::BAD_MANIFEST);
         assert_eq!(refused("[\"a.csv\", \"b_*.csv\"]", "[]").0, codes::BAD_MANIFEST);
+    }
+
+    #[test]
+    fn a_table_has_a_dialect() {
+        let dialect = "dialect = { delimiter = ';', header = false, null = 'NA' }";
+        let text =
+            GOOD.replacen("fields = 4", dialect, 1).replacen(", header = \"review/score\"", "", 1);
+        let table = &parsed(&text).unwrap().tables[0];
+        assert_eq!((table.dialect.delimiter, table.dialect.has_header), (b';', false));
+        let places: Vec<_> = table.columns.iter().map(|column| column.at.clone()).collect();
+        assert_eq!(places, [At::Index(0), At::Index(1), At::Index(2)]);
+        let (code, message) = refused("fields = 4", "dialect = { delimiter = '' }");
+        assert_eq!(code, codes::BAD_MANIFEST);
+        assert_eq!(message, "s/suite.toml:9: delimiter: there has to be one");
     }
 }

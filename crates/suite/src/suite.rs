@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use caudal_core::ParamValue;
 use caudal_core::error::nearest;
-use caudal_csv::{Column, Table};
+use caudal_csv::{Column, Dialect, Table};
 
 use crate::manifest::{self, Manifest};
 use crate::params::{self, Param};
@@ -38,6 +38,8 @@ pub struct TablePattern {
     pub fields: Option<usize>,
     /// Columns that SQL sees.
     pub columns: Vec<Column>,
+    /// How its files are written.
+    pub dialect: Dialect,
 }
 
 /// A question and what people call it.
@@ -165,8 +167,8 @@ impl TablePattern {
 
     /// The table as far as it is known without data.
     pub fn without_files(&self) -> Table {
-        let Self { name, fields, columns, .. } = self.clone();
-        Table { name, files: vec![], columns, fields }
+        let Self { name, fields, columns, dialect, .. } = self.clone();
+        Table { name, files: vec![], columns, fields, dialect }
     }
 
     /// The table's files in `folder`, sorted by path; never none.

@@ -63,12 +63,35 @@ async fn several_threads_are_used() {
 }
 
 #[tokio::test]
+async fn what_is_known_of_files_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.txt");
+    std::fs::write(&file, "1;-;x\n2;20;y\n").unwrap();
+    let options = caudal::TableOptions::new()
+        .delimiter(b';')
+        .header(false)
+        .null("-")
+        .column("c3", caudal::Type::Text);
+    let tables = Session::local().table_with("t", file.display().to_string(), options);
+    let mut answer = tables.query("SELECT c1, coalesce(c2, 10) FROM t ORDER BY c1").await.unwrap();
+    let batches = answer.batches().await.unwrap();
+    assert_eq!((ints(&batches, 0), ints(&batches, 1)), (vec![1, 2], vec![10, 20]));
+
+    // What is not said is guessed, and told.
+    let job = Job::new().table("t", file.display().to_string()).unwrap();
+    let [delimiter, header] = &job.notes[..] else { panic!("{:?}", job.notes) };
+    assert_eq!(delimiter.kind, caudal::NoteKind::Delimiter(b';'));
+    assert!(matches!(header.kind, caudal::NoteKind::PerhapsNoHeader(_)));
+}
+
+#[tokio::test]
 async fn what_does_not_fit_is_told() {
     let folder = shop();
     let file = folder.path().join("sales_1.csv");
-    let mut sales = Job::new().table("sales", file.display().to_string()).unwrap().tables.remove(0);
+    let guessed = Job::new().table("sales", file.display().to_string()).unwrap().tables.remove(0);
+    let mut sales = guessed.as_csv().unwrap().clone();
     sales.columns[1].ty = caudal::Type::Int64;
-    let session = Session::local().keep_rejects(true);
+    let session = Session::local().keep_rejects(true).rejected_max(50.0);
     let mut answer =
         session.typed_table(sales.clone()).query("SELECT amount FROM sales").await.unwrap();
     assert_eq!(ints(&answer.batches().await.unwrap(), 0), [10, 20]);
@@ -77,7 +100,11 @@ async fn what_does_not_fit_is_told() {
     assert_eq!(rejects[0].first[0].raw.as_deref(), Some("1,oops".as_bytes()));
     let [progress] = &answer.progress().tables()[..] else { panic!("one table") };
     assert_eq!((progress.rows, progress.rejected), (2, 1));
-    assert_eq!(progress.bytes, progress.total_bytes);
+    assert_eq!(Some(progress.bytes), progress.total_bytes);
+
+    let exact = Session::local().typed_table(sales.clone());
+    let error = exact.query("SELECT amount FROM sales").await.unwrap().batches().await.unwrap_err();
+    assert_eq!(error.code(), codes::TOO_MUCH_REJECTED);
 
     let strict = Session::local().strict(true).typed_table(sales);
     let error =

@@ -9,9 +9,10 @@ use caudal::Error;
 use caudal::local::{Local, Settings};
 use caudal_client::{Event, Upload, UploadCounters};
 use caudal_core::TableId;
-use caudal_csv::{Options, Reader, Table};
+use caudal_csv::Table;
 use caudal_oracle::{compare, tpch};
 use caudal_planner::{QuerySpec, SessionSpec};
+use caudal_source::Options;
 use datafusion::prelude::{CsvReadOptions, SessionContext};
 
 const SCALE: f64 = 0.01;
@@ -84,9 +85,9 @@ async fn ours(tables: &[Table], shards: usize) -> Vec<Vec<RecordBatch>> {
     for (index, table) in tables.iter().enumerate() {
         let id = TableId::from(index);
         let options = Options { chunk_bytes: 100 << 10, ..Options::default() };
-        let reader =
-            Reader::open(table.clone(), plan.table(id).needs.columns.clone(), options).unwrap();
-        uploads.push(Upload { table: id, reader: Arc::new(reader) });
+        let table = caudal_source::Table::from(table.clone());
+        let source = table.open(plan.table(id).needs.columns.clone(), options).unwrap();
+        uploads.push(Upload { table: id, source });
     }
     let mut answers = vec![vec![]; plan.queries.len()];
     let local = Local::open(plan, Settings::default()).await.unwrap();

@@ -55,7 +55,7 @@ fn show_suite(name: &str, args: &DemoArgs, folder: &Path, tally: &mut Tally) -> 
 
     let started = Instant::now();
     // The generated files have the dirt of the real ones.
-    let input = InputArgs { rejects: None, strict: false };
+    let input = InputArgs::default();
     let answers = answer(&job, &session::local(args.engine, &input))?;
     let seconds = started.elapsed().as_secs_f64();
     let (ours, theirs) = (data.join("caudal"), data.join("datafusion"));

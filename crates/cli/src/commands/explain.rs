@@ -9,7 +9,7 @@ use crate::{Done, job};
 
 pub fn run(args: ExplainArgs) -> Done {
     let job = match (args.sql, &args.suite) {
-        (Some(sql), _) => job::of_sql(sql, &args.tables, &args.choice.params)?,
+        (Some(sql), _) => job::of_sql(sql, &args.tables, &args.choice.params, false)?,
         (None, Some(name)) => job::of_suite(&Suite::find(name).told()?, &args.choice, None)?,
         (None, None) => unreachable!("clap asks for one of them"),
     };

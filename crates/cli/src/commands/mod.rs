@@ -15,6 +15,7 @@ pub mod monitor;
 pub mod planner;
 pub mod query;
 pub mod run;
+pub mod schema;
 pub mod sessions;
 pub mod status;
 pub mod up;

@@ -38,7 +38,7 @@ impl Workload {
         let expected = folder.join(format!("{name}-expected"));
         let output =
             OutputArgs { out: Some(expected.clone()), format: Some(Format::Csv), quiet: true };
-        let input = InputArgs { rejects: None, strict: false };
+        let input = InputArgs::default();
         answer_here(&job, &Session::local(), &output, &input)?;
         Ok(Self { suite: name.to_string(), data, params, expected })
     }

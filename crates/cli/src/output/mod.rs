@@ -22,6 +22,7 @@ use caudal::codes;
 use clap::ValueEnum;
 
 use crate::error::Failed;
+use crate::plain_text::PlainWriter;
 
 pub use table::render;
 
@@ -162,9 +163,15 @@ fn unwritable(folder: &Path, error: &io::Error) -> Failed {
         .hint("name a folder that is not there yet, or that you may write to".to_string())
 }
 
+/// Where answers go. A terminal is not sent control characters: what is in a file is not its master.
+pub fn stdout() -> Box<dyn Write + Send> {
+    let stdout = io::stdout();
+    if stdout.is_terminal() { Box::new(PlainWriter::new(stdout)) } else { Box::new(stdout) }
+}
+
 /// Text to stdout; a closed pipe is an error of its kind, not a panic.
 pub fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }

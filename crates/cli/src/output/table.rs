@@ -10,6 +10,7 @@ use rustix::termios::tcgetwinsize;
 
 use super::Writer;
 use super::cells::Cells;
+use crate::plain_text::plain_line;
 
 /// Collects what will be drawn and counts the rest: widths are known only at the end.
 pub struct TableWriter<W: Write> {
@@ -72,7 +73,7 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<Table> 
 }
 
 fn draw_wide(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> io::Result<()> {
-    table.set_header(schema.fields().iter().map(|field| field.name()));
+    table.set_header(schema.fields().iter().map(|field| plain_line(field.name())));
     for (index, field) in schema.fields().iter().enumerate() {
         if field.data_type().is_numeric()
             && let Some(column) = table.column_mut(index)
@@ -98,7 +99,7 @@ fn draw_tall(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> 
                 table.add_row(["", ""]);
             }
             for (field, cell) in schema.fields().iter().zip(cells.row(row)?) {
-                table.add_row([field.name(), &shorten(&cell)]);
+                table.add_row([plain_line(field.name()), shorten(&cell).into()]);
             }
         }
     }
@@ -107,8 +108,9 @@ fn draw_tall(table: &mut Table, schema: &SchemaRef, batches: &[RecordBatch]) -> 
 
 fn shorten(cell: &str) -> String {
     let one_line = cell.replace(['\n', '\r'], " ");
+    let one_line = plain_line(&one_line);
     if one_line.chars().count() <= limits::CELL_CHARS_MAX {
-        return one_line;
+        return one_line.into_owned();
     }
     let kept: String = one_line.chars().take(limits::CELL_CHARS_MAX - 1).collect();
     format!("{kept}…")

@@ -35,9 +35,9 @@ fn no_query() {
     exit 2
     --- stderr
     error: the following required arguments were not provided:
-      <--command <SQL>|--file <FILE>>
+      <--command <SQL>|--file <FILE>|FILES[{OPTIONS}]>
 
-    Usage: caudal query --table <NAME=FILES> <--command <SQL>|--file <FILE>>
+    Usage: caudal query --table <NAME=FILES[{OPTIONS}]> <--command <SQL>|--file <FILE>|FILES[{OPTIONS}]>
 
     For more information, try '--help'.
     ");
@@ -51,7 +51,7 @@ fn two_queries() {
     --- stderr
     error: the argument '--command <SQL>' cannot be used with '--file <FILE>'
 
-    Usage: caudal query <--command <SQL>|--file <FILE>>
+    Usage: caudal query <--command <SQL>|--file <FILE>|FILES[{OPTIONS}]>
 
     For more information, try '--help'.
     ");

@@ -38,14 +38,14 @@ fn a_broken_pattern() {
 }
 
 #[test]
-fn a_folder_is_not_a_file() {
-    let place = Place::with("folder/t.csv", "a\n1\n");
+fn a_folder_without_files() {
+    let place = Place::with("folder/_t.csv", "a\n1\n");
     let ran = place.query("SELECT * FROM t", &["-t", "t=folder"]);
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error[CDL-1012]: folder is not a regular file
-    hint: name files: `folder/*.csv` for those in a folder; what comes from a pipe has to be saved first
+    error[CDL-1111]: table t: no file matches folder
+    hint: patterns are relative to the current folder: is it right?
     ");
 }
 
@@ -135,4 +135,36 @@ fn a_data_folder_that_is_missing() {
     error[CDL-6007]: there is no folder nowhere
     hint: --data names the folder with the suite's files
     ");
+}
+
+#[test]
+fn files_that_are_no_table_are_refused_by_what_they_are() {
+    for (content, expected) in [
+        (&b"\x1f\x8b\x08\x00\x00\x00\x00\x00"[..], "error[CDL-1040]: t.csv: "),
+        (b"\x28\xb5\x2f\xfd\x04\x00", "error[CDL-1040]: t.csv: "),
+        (b"BZh91AY&SY\x00\x00", "error[CDL-1040]: t.csv: "),
+        (b"\xfd7zXZ\x00\x00", "error[CDL-1040]: t.csv: "),
+        (b"PK\x03\x04\x14\x00", "error[CDL-1021]: t.csv is not CSV: it is a ZIP archive"),
+        (b"PAR1....PAR1", "error[CDL-1043]: t.csv: not a readable Parquet file"),
+        (b"a\x00,\x00b\x00\n\x001\x00", "error[CDL-1021]: t.csv is not CSV: it is text in UTF-16"),
+    ] {
+        let ran = Place::with("t.csv", content).query("SELECT * FROM t", &["-t", "t=t.csv"]);
+        assert!(ran.code == Some(2) && ran.stderr.starts_with(expected), "{ran}");
+        assert!(ran.stderr.contains("hint: "), "{ran}");
+    }
+    let header = Place::with("t.csv", "PAR1,b\n1,2\n");
+    assert_eq!(header.query("SELECT * FROM t", &["-t", "t=t.csv"]).answer(), "PAR1,b\n1,2\n");
+}
+
+/// Its tables have columns by their places in records.
+#[test]
+fn a_suite_has_tables_of_csv() {
+    let suite = "title = \"A\"\n[[table]]\nname = \"t\"\nfiles = \"t\"\n\
+                 columns = [{ name = \"a\", type = \"int\" }]\n[[query]]\nname = \"q\"\nfile = \"q.sql\"\n";
+    let place = Place::with("s/suite.toml", suite)
+        .and("s/q.sql", "SELECT a FROM t")
+        .and("d/t", "{\"a\": 1}\n{\"a\": 2}\n");
+    let ran = place.caudal(&["run", "./s", "--data", "d"]);
+    let expected = "error[CDL-1021]: d/t is not CSV: it is JSON\nhint: ";
+    assert!(ran.code == Some(2) && ran.stderr.starts_with(expected), "{ran}");
 }

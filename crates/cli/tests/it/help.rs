@@ -21,7 +21,8 @@ fn the_program() {
     Commands:
       demo      Generate small data for every suite, answer all their questions, check every answer
       run       Answer the questions of a suite
-      query     Answer one SELECT over CSV files
+      query     Answer one SELECT over files: CSV, JSON, Parquet, Arrow
+      schema    Show what is in a file: columns, types, how it is written, how many rows fit
       explain   Show how a query or a suite is divided into stages
       check     Compare results with expected ones, or with what DataFusion alone answers
       generate  Make data for a suite, with the dirt of the real files
@@ -127,13 +128,23 @@ fn run() {
               - parquet:  Only with --out
 
           --quiet
-              Say nothing but results and errors
+              Say nothing but results, errors and how many rows were left out
 
           --rejects <DIR>
               Keep rows that do not fit their table, one file per table in this folder
 
           --strict
               A row that does not fit its table is an error
+
+          --strict-rows
+              Judge a row by all columns of its table, whichever the queries need
+
+          --rejected-max <PERCENT>
+              How many of a table's rows may not fit, in percent of all; more than that, or all, is an
+              error [default: 10]
+
+          --lenient
+              However many rows do not fit, it is no error
 
           --threads <THREADS>
               Compute threads [default: one per core]
@@ -187,21 +198,29 @@ fn run() {
 #[test]
 fn query() {
     assert_snapshot!(help(&["query", "--help"]), @r#"
-    Answer one SELECT over CSV files
+    Answer one SELECT over files: CSV, JSON, Parquet, Arrow
 
-    Column types are guessed from the first rows of each file.
+    What a file is, and how it is compressed, its first bytes say. Delimiters of CSV and types are
+    guessed from the first rows of each file, unless they are said: options in braces after a table's
+    files are a table of TOML, with encoding, delimiter, quote, escape, comment, header, skip, fields,
+    null, true, false, decimal, thousands, date, timestamp and types.
 
-    Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>>
+    Usage: caudal query [OPTIONS] <--command <SQL>|--file <FILE>|FILES[{OPTIONS}]>
+
+    Arguments:
+      [FILES[{OPTIONS}]]
+              Files that are the table t; without SQL all of it is shown
 
     Options:
       -c, --command <SQL>
-              The SQL
+              The SQL; a file or pattern in single quotes is a table: FROM 'games.csv'
 
       -f, --file <FILE>
               A file with the SQL; - for standard input
 
-      -t, --table <NAME=FILES>
-              A table: its name in SQL, and its file or files (* and ? match)
+      -t, --table <NAME=FILES[{OPTIONS}]>
+              A table: its name in SQL, its file, files (* and ? match) or folder, - for standard input,
+              and how they are written
 
       -p, --param <NAME=VALUE>
               A value for $NAME in the SQL: a number if it is written as one (007 is a text,
@@ -222,13 +241,23 @@ fn query() {
               - parquet:  Only with --out
 
           --quiet
-              Say nothing but results and errors
+              Say nothing but results, errors and how many rows were left out
 
           --rejects <DIR>
               Keep rows that do not fit their table, one file per table in this folder
 
           --strict
               A row that does not fit its table is an error
+
+          --strict-rows
+              Judge a row by all columns of its table, whichever the queries need
+
+          --rejected-max <PERCENT>
+              How many of a table's rows may not fit, in percent of all; more than that, or all, is an
+              error [default: 10]
+
+          --lenient
+              However many rows do not fit, it is no error
 
           --threads <THREADS>
               Compute threads [default: one per core]
@@ -272,8 +301,51 @@ fn query() {
               Print help (see a summary with '-h')
 
     Examples:
+      caudal query games.csv
+      caudal query -c "SELECT count(*) FROM 'games.csv'"
       caudal query -c "SELECT count(*) FROM games" -t games=games.csv
       caudal query -f top.sql -t reviews='reviews_*.csv' -t games=games.csv --param least=10 > top.csv
+      caudal query -c "SELECT c2 FROM t" -t 't=t.txt{delimiter="|", header=false, null=["NA", "-"]}'
+      caudal query -c "SELECT sum(price) FROM t" -t 't=t.csv{decimal=",", types={id="text"}}'
+    "#);
+}
+
+#[test]
+fn schema() {
+    assert_snapshot!(help(&["schema", "--help"]), @r#"
+    Show what is in a file: columns, types, how it is written, how many rows fit
+
+    All of it is read. What is printed of how it is written can be said to caudal query in the same
+    braces.
+
+    Usage: caudal schema [OPTIONS] <FILES[{OPTIONS}]>
+
+    Arguments:
+      <FILES[{OPTIONS}]>
+              A file, a folder, or all that a pattern matches (* and ?), and how they are written
+
+    Options:
+          --format <FORMAT>
+              How to write it: a table on a terminal, CSV otherwise, unless said here
+
+              Possible values:
+              - table:    Drawn, for people
+              - csv
+              - json:     An array of objects
+              - ndjson:   One object a line
+              - markdown
+              - parquet:  Only with --out
+
+          --quiet
+              Say nothing of guesses
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      caudal schema games.csv
+      caudal schema 'reviews_*.csv' --format json
+      caudal schema 't.txt{header=false, null="NA"}'
     "#);
 }
 
@@ -298,8 +370,8 @@ fn explain() {
       -c, --command <SQL>
               SQL instead of a suite
 
-      -t, --table <NAME=FILES>
-              A table of the SQL: its name, and its file or files
+      -t, --table <NAME=FILES[{OPTIONS}]>
+              A table of the SQL: its name, its file or files, and how they are written
 
           --format <FORMAT>
               How to show the stages

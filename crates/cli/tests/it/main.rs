@@ -6,13 +6,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod ad_hoc;
+mod any_file;
 mod bad_calls;
 mod bad_files;
 mod bad_sql;
 mod closed_pipe;
+mod dialects;
 mod explain;
 mod failing_queries;
 mod formats;
+mod from_files;
 mod help;
 mod interrupt;
 mod misfits;

@@ -52,3 +52,21 @@ fn errors_are_coloured_unless_unwanted() {
     let Some(plain) = on_a_terminal(&place, "1", 80, line) else { return };
     assert_eq!(plain, place.query("SELECT * FROM games", &[]).stderr);
 }
+
+#[test]
+fn control_characters_of_files_are_shown_and_not_obeyed() {
+    let rows = "id,\u{1b}[2Jname\n1,\u{1b}]0;owned\u{7}x\n2,\u{9b}31m\n3,\n\u{1b}[1mbad,4,5\n";
+    let place = Place::with("t.csv", rows);
+    for format in ["table", "csv", "markdown", "json", "ndjson"] {
+        let line =
+            format!("query --quiet --lenient -t t=t.csv -c 'SELECT * FROM t' --format {format}");
+        let Some(shown) = on_a_terminal(&place, "1", 200, &line) else { return };
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{format}: {shown:?}");
+        assert!(shown.contains("owned"), "{format}: {shown:?}");
+        let strict = on_a_terminal(&place, "1", 200, &line.replace("lenient", "strict"));
+        assert!(!strict.unwrap().contains('\u{1b}'));
+    }
+    // A pipe gets what is there.
+    let piped = place.query("SELECT * FROM t", &["-t", "t=t.csv", "--lenient"]);
+    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}x"));
+}

@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use caudal_client::remote::{self, Settings};
 use caudal_client::{Error, Event, Remote, Upload, UploadCounters};
 use caudal_core::{Attempt, FragmentId, Part, ShardId, Source, StageId, TableId, limits};
-use caudal_csv::{At, Column, Options, Reader, Table, Type};
+use caudal_csv::{At, Column, Options, Table, Type};
 use caudal_protocol::calls::{OpenRequest, ResultWhat};
 use caudal_protocol::manifest::{QuerySpec, TableEntry};
 use caudal_protocol::{Failure, schema};
@@ -96,12 +96,17 @@ pub fn upload() -> (TempDir, Upload) {
     let rows: String = (0..ROWS).map(|n| format!("{}\n", 1_000_000 + n)).collect();
     std::fs::write(&file, format!("n\n{rows}")).unwrap();
     let column = Column { name: "n".to_string(), at: At::Header("n".to_string()), ty: Type::Int64 };
-    let spec =
-        Table { name: "t".to_string(), files: vec![file], columns: vec![column], fields: None };
+    let spec = Table {
+        name: "t".to_string(),
+        files: vec![file],
+        columns: vec![column],
+        fields: None,
+        dialect: caudal_csv::Dialect::default(),
+    };
     // About 80 fragments: several windows.
     let options = Options { chunk_bytes: 600, ..Options::default() };
-    let reader = Arc::new(Reader::open(spec, vec![0], options).unwrap());
-    (folder, Upload { table: TableId(0), reader })
+    let source = caudal_source::Table::from(spec).open(vec![0], options).unwrap();
+    (folder, Upload { table: TableId(0), source })
 }
 
 /// Whether every row of the table arrived, and the end that was said is right.

@@ -28,6 +28,16 @@ codes! {
     pub const BAD_DECIMAL: Code = usage("CDL-1011", "an impossible decimal");
     pub const NOT_A_FILE: Code = usage("CDL-1012", "not a regular file");
     pub const FILE_CHANGED: Code = query("CDL-1013", "a file has changed while it was used");
+    pub const BAD_DIALECT: Code = usage("CDL-1020", "a mistake in what is said of a file");
+    pub const NOT_CSV: Code = usage("CDL-1021", "a file that is not CSV");
+    pub const TOO_MUCH_REJECTED: Code = query("CDL-1022", "too many rows of a table do not fit");
+    pub const COMPRESSED_DAMAGED: Code = usage("CDL-1040", "compressed data that is damaged or cut off");
+    pub const UNPACKS_TO_TOO_MUCH: Code = usage("CDL-1041", "compressed data that makes too much");
+    pub const READ_ONLY_ONCE: Code = query("CDL-1042", "a pipe cannot be read a second time");
+    pub const FILE_DAMAGED: Code = usage("CDL-1043", "a file that is not what it begins as");
+    pub const COLUMN_NOT_TAKEN: Code = usage("CDL-1044", "a column that is not taken");
+    pub const FILES_DIFFER: Code = usage("CDL-1045", "files of one table that differ");
+    pub const NO_TABLE_IN_FILE: Code = usage("CDL-1046", "a file without a table in it");
 
     // Suites, data and results.
     pub const NO_SUCH_SUITE: Code = usage("CDL-1101", "no such suite");

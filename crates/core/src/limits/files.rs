@@ -31,6 +31,54 @@ limits! { FILES = "Files";
     /// Bytes of each file that are looked at in any case.
     INFER_FILE_BYTES_MIN: usize = 256 << 10 => Effect("tables of very many files are looked at for longer");
 
+    /// How much of a file is looked at to guess its delimiter: hundreds of rows, and no time.
+    SNIFF_BYTES: usize = 256 << 10 => Effect("the delimiter is guessed from the beginning of a file");
+
+    /// The share of a table's rows that may be left out because they do not fit, unless another is said: dirt is less, and
+    /// a wrong delimiter, type or header is more.
+    REJECTED_PERCENT_MAX: u8 = 10 => Code(codes::TOO_MUCH_REJECTED);
+
+    /// Rows at the beginning of a file among which values are looked for that show what a column holds.
+    SAMPLE_ROWS_MAX: usize = 1000 => Effect("a column that is NULL in them has no samples in its description");
+
+    /// Values that show what a column holds.
+    SAMPLE_VALUES_MAX: usize = 3 => Effect("no more are shown");
+
+    /// Bytes of a pipe that are kept to tell its format and guess its types: enough for thousands of rows, and no wait worth a
+    /// word where it flows.
+    PIPE_SAMPLE_BYTES: usize = 4 << 20 => Effect("types are guessed from the beginning of what comes");
+
+    /// Bytes that are decompressed at a time.
+    UNPACK_BUFFER_BYTES: usize = 256 << 10 => Effect("the next ones are decompressed");
+
+    /// Buffers of decompressed bytes that wait to be parsed, of each file that is being read.
+    UNPACK_AHEAD_BUFFERS: usize = 16 => Effect("the thread that decompresses waits");
+
+    /// Memory that a decompressor may look back upon: what all of them take unless they are told to take more.
+    UNPACK_WINDOW_BYTES_MAX: usize = 128 << 20 => Code(codes::COMPRESSED_DAMAGED);
+
+    /// Bytes that one compressed byte may make: gzip cannot make more than 1,032, and tables that others make do not come
+    /// near.
+    UNPACKED_BYTES_PER_BYTE_MAX: u64 = 5000 => Code(codes::UNPACKS_TO_TOO_MUCH);
+
+    /// Compressed bytes that count as so many for it: a small file may well be of a few rows that are all alike.
+    UNPACK_BYTES_FREE: u64 = 64 << 10 => Effect("small files may make more of a byte");
+
+    /// Rows that are decoded of a row group of Parquet, or of a batch of Arrow, at a time.
+    DECODED_ROWS_MAX: usize = 64 << 10 => Effect("a row group is several chunks");
+
+    /// The fewest rows at a time, however wide they are: fewer would cost more to begin than to decode.
+    DECODED_ROWS_MIN: usize = 1 << 10 => Effect("chunks of very wide rows are larger");
+
+    /// Memory that a batch of an Arrow file may take: files of one batch are decoded whole.
+    ARROW_BATCH_BYTES_MAX: u64 = 16 << 30 => Code(codes::FILE_DAMAGED);
+
+    /// Names that objects of JSON may have of their values: with more of them they are no rows but dictionaries.
+    JSON_NAMES_MAX: usize = 2000 => Effect("objects with more are texts, and no rows");
+
+    /// Levels to which values of JSON may nest: a guard of the stack.
+    JSON_LEVELS_MAX: usize = 64 => Effect("the row is rejected");
+
     /// Rejected rows described one by one: a few show what is wrong.
     REJECTS_DESCRIBED_MAX: usize = 10 => Effect("the rest is counted");
 

@@ -106,6 +106,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "TERMS" => "terms",
         "THREADS" => "threads",
         "TRIES" => "times",
+        "VALUES" => "values",
         "WORKERS" => "workers",
         _ => return None,
     })

@@ -25,7 +25,13 @@ fn ours(work: &Work) -> Result<Sum, Box<dyn Error>> {
     let column = |&(at, ty)| Column { name: format!("c{at}"), at: At::Index(at), ty };
     let columns: Vec<Column> = work.columns.iter().map(column).collect();
     let projection = (0..columns.len()).collect();
-    let spec = Table { name: "t".into(), files: vec![work.path.clone()], columns, fields: None };
+    let spec = Table {
+        name: "t".into(),
+        files: vec![work.path.clone()],
+        columns,
+        fields: None,
+        dialect: caudal_csv::Dialect::default(),
+    };
     let reader = Reader::open(spec, projection, Options::default())?;
     let mut sum = Sum::default();
     while let Some(chunk) = reader.next_chunk()? {

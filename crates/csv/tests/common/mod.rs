@@ -47,6 +47,7 @@ impl Table {
                 files: vec![],
                 columns: vec![],
                 fields: None,
+                dialect: caudal_csv::Dialect::default(),
             },
             options: Options::default(),
             threads: 1,

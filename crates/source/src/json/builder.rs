@@ -1,0 +1,254 @@
+//! Columns that grow by a value of JSON at a time.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, StringArray,
+    StructArray,
+};
+use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::datatypes::{DataType, FieldRef, Fields};
+use arrow::error::ArrowError;
+
+use super::cursor::{Cursor, Wrong};
+
+/// Why a row cannot be taken.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// It is not JSON.
+    Wrong(Wrong),
+    /// A value, as it is in the file, that is not of its type, and the column that has it.
+    NotOfType { ty: DataType, value: Vec<u8>, column: usize },
+}
+
+impl From<Wrong> for Misfit {
+    fn from(wrong: Wrong) -> Misfit {
+        Misfit::Wrong(wrong)
+    }
+}
+
+impl Misfit {
+    /// Of a column, whatever it is within that.
+    fn of_column(self, column: usize) -> Misfit {
+        match self {
+            Misfit::NotOfType { ty, value, .. } => Misfit::NotOfType { ty, value, column },
+            wrong => wrong,
+        }
+    }
+}
+
+pub const NAME_TWICE: Wrong = "a name twice in an object";
+
+/// A column, or a part of one.
+#[derive(Debug)]
+pub struct Builder {
+    ty: DataType,
+    values: Values,
+    /// Of each value, whether it is none.
+    nulls: Vec<bool>,
+}
+
+#[derive(Debug)]
+enum Values {
+    Boolean(Vec<bool>),
+    Integer(Vec<i64>),
+    Large(Vec<i128>),
+    Float(Vec<f64>),
+    Text { bytes: Vec<u8>, ends: Vec<usize> },
+    List { item: Box<Builder>, field: FieldRef, ends: Vec<usize> },
+    Object { fields: Fields, columns: Vec<Builder> },
+}
+
+impl Builder {
+    /// Of one of the types that are guessed.
+    pub fn new(ty: &DataType) -> Builder {
+        let values = match ty {
+            DataType::Boolean => Values::Boolean(vec![]),
+            DataType::Int64 => Values::Integer(vec![]),
+            DataType::Decimal128(..) => Values::Large(vec![]),
+            DataType::Float64 => Values::Float(vec![]),
+            DataType::List(field) => {
+                let item = Box::new(Builder::new(field.data_type()));
+                Values::List { item, field: Arc::clone(field), ends: vec![] }
+            }
+            DataType::Struct(fields) => {
+                let columns = fields.iter().map(|field| Builder::new(field.data_type())).collect();
+                Values::Object { fields: fields.clone(), columns }
+            }
+            _ => Values::Text { bytes: vec![], ends: vec![] },
+        };
+        Builder { ty: ty.clone(), values, nulls: vec![] }
+    }
+
+    pub fn len(&self) -> usize {
+        self.nulls.len()
+    }
+
+    /// Takes the value that comes next. After a misfit it may hold parts of it: see [`truncate`](Self::truncate).
+    pub fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Misfit> {
+        let first = cursor.peek();
+        let begin = cursor.at();
+        if first == Some(b'n') {
+            cursor.word("null")?;
+            self.push_null();
+            return Ok(());
+        }
+        let is_taken = match (&mut self.values, first) {
+            (Values::Boolean(values), Some(word @ (b't' | b'f'))) => {
+                cursor.skip()?;
+                values.push(word == b't');
+                true
+            }
+            (Values::Integer(values), Some(b'-' | b'0'..=b'9')) => {
+                push(values, parsed(cursor.number()?))
+            }
+            (Values::Large(values), Some(b'-' | b'0'..=b'9')) => {
+                push(values, parsed(cursor.number()?).filter(|n: &i128| n.abs() < LARGE_END))
+            }
+            (Values::Float(values), Some(b'-' | b'0'..=b'9')) => {
+                push(values, parsed(cursor.number()?).filter(|n: &f64| n.is_finite()))
+            }
+            (Values::Text { bytes, ends }, Some(first)) => {
+                match first {
+                    b'"' => bytes.extend_from_slice(&cursor.string()?),
+                    // As it is written.
+                    _ => {
+                        cursor.skip()?;
+                        bytes.extend_from_slice(cursor.since(begin));
+                    }
+                }
+                ends.push(bytes.len());
+                true
+            }
+            (Values::List { item, ends, .. }, Some(b'[')) => {
+                cursor.array(|cursor| item.take(cursor))?;
+                ends.push(item.len());
+                true
+            }
+            (Values::Object { fields, columns }, Some(b'{')) => {
+                take_object(cursor, fields, columns, self.nulls.len())?;
+                true
+            }
+            _ => {
+                cursor.skip()?;
+                false
+            }
+        };
+        if !is_taken {
+            let value = cursor.since(begin).to_vec();
+            return Err(Misfit::NotOfType { ty: self.ty.clone(), value, column: 0 });
+        }
+        self.nulls.push(false);
+        Ok(())
+    }
+
+    pub fn push_null(&mut self) {
+        match &mut self.values {
+            Values::Boolean(values) => values.push(false),
+            Values::Integer(values) => values.push(0),
+            Values::Large(values) => values.push(0),
+            Values::Float(values) => values.push(0.0),
+            Values::Text { bytes, ends } => ends.push(bytes.len()),
+            Values::List { item, ends, .. } => ends.push(item.len()),
+            Values::Object { columns, .. } => columns.iter_mut().for_each(Builder::push_null),
+        }
+        self.nulls.push(true);
+    }
+
+    /// Forgets all but the first values.
+    pub fn truncate(&mut self, len: usize) {
+        self.nulls.truncate(len);
+        match &mut self.values {
+            Values::Boolean(values) => values.truncate(len),
+            Values::Integer(values) => values.truncate(len),
+            Values::Large(values) => values.truncate(len),
+            Values::Float(values) => values.truncate(len),
+            Values::Text { bytes, ends } => {
+                ends.truncate(len);
+                bytes.truncate(ends.last().copied().unwrap_or(0));
+            }
+            Values::List { item, ends, .. } => {
+                ends.truncate(len);
+                item.truncate(ends.last().copied().unwrap_or(0));
+            }
+            Values::Object { columns, .. } => {
+                columns.iter_mut().for_each(|column| column.truncate(len));
+            }
+        }
+    }
+
+    pub fn finish(self) -> Result<ArrayRef, ArrowError> {
+        let len = self.len();
+        let has_nulls = self.nulls.contains(&true);
+        let nulls =
+            has_nulls.then(|| self.nulls.iter().map(|is_null| !is_null).collect::<NullBuffer>());
+        Ok(match self.values {
+            Values::Boolean(values) => Arc::new(BooleanArray::new(values.into(), nulls)),
+            Values::Integer(values) => Arc::new(Int64Array::try_new(values.into(), nulls)?),
+            Values::Large(values) => {
+                let array = Decimal128Array::try_new(values.into(), nulls)?;
+                Arc::new(array.with_data_type(self.ty))
+            }
+            Values::Float(values) => Arc::new(Float64Array::try_new(values.into(), nulls)?),
+            Values::Text { bytes, ends } => {
+                Arc::new(StringArray::try_new(offsets(&ends)?, bytes.into(), nulls)?)
+            }
+            Values::List { item, field, ends } => {
+                Arc::new(ListArray::try_new(field, offsets(&ends)?, item.finish()?, nulls)?)
+            }
+            Values::Object { fields, columns } => {
+                let columns = columns.into_iter().map(Builder::finish).collect::<Result<_, _>>()?;
+                Arc::new(StructArray::try_new_with_length(fields, columns, nulls, len)?)
+            }
+        })
+    }
+}
+
+const LARGE_END: i128 = 10i128.pow(38);
+
+fn parsed<T: std::str::FromStr>(number: &[u8]) -> Option<T> {
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
+fn push<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
+    let is_taken = value.is_some();
+    values.extend(value);
+    is_taken
+}
+
+/// Takes an object as the next value of each column; names that have none are passed over.
+pub fn take_object(
+    cursor: &mut Cursor<'_>,
+    fields: &Fields,
+    columns: &mut [Builder],
+    len: usize,
+) -> Result<(), Misfit> {
+    // Names come in the same order nearly always.
+    let mut next = 0;
+    cursor.object(|cursor, name| {
+        let is = |at: usize| fields[at].name().as_bytes() == name;
+        let at = match next < fields.len() && is(next) {
+            true => next,
+            false => match (0..fields.len()).find(|at| is(*at)) {
+                Some(at) => at,
+                None => return Ok(cursor.skip()?),
+            },
+        };
+        next = at + 1;
+        if columns[at].len() > len {
+            return Err(Misfit::Wrong(NAME_TWICE));
+        }
+        columns[at].take(cursor).map_err(|misfit| misfit.of_column(at))
+    })?;
+    for column in columns.iter_mut().filter(|column| column.len() == len) {
+        column.push_null();
+    }
+    Ok(())
+}
+
+fn offsets(ends: &[usize]) -> Result<OffsetBuffer<i32>, ArrowError> {
+    let too_much = |_| ArrowError::OffsetOverflowError(ends.last().copied().unwrap_or(0));
+    let ends = ends.iter().map(|end| i32::try_from(*end).map_err(too_much));
+    let offsets = std::iter::once(Ok(0)).chain(ends).collect::<Result<Vec<i32>, _>>()?;
+    Ok(OffsetBuffer::new(offsets.into()))
+}

@@ -1,0 +1,191 @@
+//! Tables of Parquet files: row groups side by side, of the needed columns only.
+
+mod at;
+mod row_group;
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use caudal_core::limits;
+use caudal_csv::Options;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+
+use self::at::FileAt;
+use self::row_group::{Needed, RowGroup};
+use crate::columns::{self, Described};
+use crate::error::Error;
+use crate::format::{Content, Format};
+use crate::guard::guarded;
+use crate::lanes::{Chunks, Lanes, SideBySide};
+use crate::origin::{Origin, Stamp};
+use crate::position::{Numbers, with_position};
+
+const NAME: &str = "Parquet file";
+
+/// A table of Parquet files.
+#[derive(Clone, Debug)]
+pub struct Parquet {
+    origins: Arc<[Origin]>,
+    files: Arc<[ParquetFile]>,
+    schema: SchemaRef,
+}
+
+/// A file with what its footer says.
+#[derive(Clone, Debug)]
+struct ParquetFile {
+    origin: Origin,
+    stamp: Option<Stamp>,
+    metadata: ArrowReaderMetadata,
+}
+
+impl Parquet {
+    pub fn of(origins: Arc<[Origin]>) -> Result<Parquet, Error> {
+        let files = origins.iter().map(ParquetFile::of).collect::<Result<Arc<[_]>, _>>()?;
+        let described: Vec<_> = files.iter().map(ParquetFile::described).collect();
+        let schema = columns::of_files(&described)?;
+        Ok(Parquet { origins, files, schema })
+    }
+}
+
+impl ParquetFile {
+    fn of(origin: &Origin) -> Result<ParquetFile, Error> {
+        if origin.is_pipe() {
+            let path = origin.path().to_path_buf();
+            return Err(Error::NeedsFile { path, format: "Parquet" });
+        }
+        let stamp = origin.stamp()?;
+        let file =
+            FileAt::new(origin.file()?).map_err(|error| Error::read(origin.path(), error))?;
+        let metadata = guarded(origin.path(), NAME, || {
+            let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+            Ok::<_, parquet::errors::ParquetError>(with_views(metadata))
+        })?;
+        Ok(ParquetFile { origin: origin.clone(), stamp, metadata })
+    }
+
+    fn described(&self) -> Described<'_> {
+        Described { path: self.origin.path(), schema: self.metadata.schema() }
+    }
+
+    fn open(&self) -> Result<File, Error> {
+        self.origin.check_unchanged(&self.stamp)?;
+        self.origin.file()
+    }
+}
+
+/// Texts are read as views, which are made without copying them, and dictionaries as their values, where that can be had.
+fn with_views(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
+    let field = |field: &FieldRef| match read_as(field.data_type()) {
+        Some(ty) => Arc::new(Field::clone(field).with_data_type(ty)),
+        None => Arc::clone(field),
+    };
+    let fields: Vec<FieldRef> = metadata.schema().fields().iter().map(field).collect();
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)
+}
+
+fn read_as(ty: &DataType) -> Option<DataType> {
+    match ty {
+        DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8View),
+        DataType::Binary | DataType::LargeBinary => Some(DataType::BinaryView),
+        DataType::Dictionary(_, values) => {
+            Some(read_as(values).unwrap_or_else(|| DataType::clone(values)))
+        }
+        _ => None,
+    }
+}
+
+impl Format for Parquet {
+    fn origins(&self) -> Result<Arc<[Origin]>, Error> {
+        Ok(Arc::clone(&self.origins))
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
+        let fields: Vec<_> = needed.iter().map(|at| self.schema.fields()[*at].clone()).collect();
+        let schema = with_position(fields, options.position.as_deref());
+        let mut row_groups = vec![];
+        let mut total_bytes = 0;
+        for (at, file) in self.files.iter().enumerate() {
+            file.origin.check_unchanged(&file.stamp)?;
+            let columns = self.columns(file, needed)?;
+            let needs = Arc::new(Needed::new(&file.metadata, columns, &schema, options));
+            // Those that a query's filters rule out by their statistics would be left out here.
+            for group in 0..file.metadata.metadata().num_row_groups() {
+                total_bytes += needs.bytes_of(group);
+                row_groups.push(Place { file: at, group, needs: Arc::clone(&needs) });
+            }
+        }
+        let numbers = Numbers::of(row_groups.len());
+        let lanes = RowGroups { files: Arc::clone(&self.files), row_groups, numbers };
+        let chunks = Box::new(SideBySide::new(lanes));
+        Ok(Content { schema, total_bytes: Some(total_bytes), chunks })
+    }
+}
+
+impl Parquet {
+    /// Of each needed column, where the file has it.
+    fn columns(&self, file: &ParquetFile, needed: &[usize]) -> Result<Vec<usize>, Error> {
+        let first = self.files[0].origin.path();
+        let place = |at: &usize| {
+            let name = self.schema.field(*at).name();
+            columns::place(&file.described(), name, first).map(|(at, _)| at)
+        };
+        needed.iter().map(place).collect()
+    }
+}
+
+/// The row groups of all files.
+#[derive(Debug)]
+struct RowGroups {
+    files: Arc<[ParquetFile]>,
+    row_groups: Vec<Place>,
+    numbers: Numbers,
+}
+
+#[derive(Debug)]
+struct Place {
+    file: usize,
+    group: usize,
+    needs: Arc<Needed>,
+}
+
+impl Lanes for RowGroups {
+    fn count(&self) -> usize {
+        self.row_groups.len()
+    }
+
+    fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {
+        let Place { file, group, needs } = &self.row_groups[lane];
+        let (file, group) = (&self.files[*file], *group);
+        let path = Arc::clone(file.origin.path());
+        let content = FileAt::new(file.open()?).map_err(|error| Error::read(&path, error))?;
+        let reader = guarded(&path, NAME, || needs.reader(content, &file.metadata, group))?;
+        let numbers = (self.numbers, lane);
+        Ok(Arc::new(RowGroup::new(path, reader, Arc::clone(needs), group, numbers)))
+    }
+}
+
+/// Rows that are decoded at a time, so that they take about so many bytes.
+fn rows_at_once(bytes: u64, rows: u64, wanted_bytes: usize) -> usize {
+    let bytes_of_each = (bytes / rows.max(1)).max(1);
+    let wanted = wanted_bytes as u64 / bytes_of_each;
+    (wanted as usize).clamp(limits::DECODED_ROWS_MIN, limits::DECODED_ROWS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_rows_are_decoded_few_at_a_time() {
+        assert_eq!(rows_at_once(8_000_000, 1_000_000, 4 << 20), limits::DECODED_ROWS_MAX);
+        assert_eq!(rows_at_once(1_000_000_000, 1_000_000, 4 << 20), 4194);
+        assert_eq!(rows_at_once(u64::MAX, 1, 1), limits::DECODED_ROWS_MIN);
+        assert_eq!(rows_at_once(0, 0, 1 << 20), limits::DECODED_ROWS_MAX);
+    }
+}

@@ -1,0 +1,116 @@
+//! What is known of a table's files before they are looked at.
+
+use std::collections::BTreeMap;
+
+use arrow::datatypes::{DataType, Field, Fields};
+use caudal_csv::{Column, Dialect, Type, Unsaid};
+
+use crate::error::Error;
+use crate::origin::Origin;
+
+/// How files are written and of which types their columns are, as far as that is said; the rest is guessed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// Of CSV: how it is written.
+    pub dialect: Dialect,
+    /// Of CSV: what of that is to be found out.
+    pub unsaid: Unsaid,
+    /// Of CSV: how many fields a record has, where the header is wrong about it.
+    pub fields: Option<usize>,
+    /// The types of columns, by their names: of formats that do not say them.
+    pub types: BTreeMap<String, Type>,
+}
+
+impl Default for Said {
+    /// Nothing.
+    fn default() -> Said {
+        let unsaid = Unsaid { delimiter: true, encoding: true };
+        Said { dialect: Dialect::default(), unsaid, fields: None, types: BTreeMap::new() }
+    }
+}
+
+impl Said {
+    /// Gives columns of CSV the types that are said.
+    pub(crate) fn type_columns(
+        &self,
+        table: &str,
+        origin: &Origin,
+        columns: &mut [Column],
+    ) -> Result<(), Error> {
+        for (name, ty) in &self.types {
+            match columns.iter_mut().find(|column| column.name == *name) {
+                Some(column) => column.ty = *ty,
+                None => {
+                    let names = columns.iter().map(|column| column.name.clone());
+                    return Err(no_such_column(table, origin, name, names.collect()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of JSON with the types that are said.
+    pub(crate) fn typed_fields(
+        &self,
+        table: &str,
+        origin: &Origin,
+        fields: &Fields,
+    ) -> Result<Fields, Error> {
+        let mut fields: Vec<Field> = fields.iter().map(|field| Field::clone(field)).collect();
+        for (name, ty) in &self.types {
+            let Some(at) = fields.iter().position(|field| field.name() == name) else {
+                let names = fields.iter().map(|field| field.name().clone());
+                return Err(no_such_column(table, origin, name, names.collect()));
+            };
+            let Some(data_type) = of_json(*ty) else {
+                let why = format!(
+                    "columns of JSON are text, int, float or bool, and `{name}` cannot be said to be {ty}"
+                );
+                return Err(bad(table, why));
+            };
+            fields[at].set_data_type(data_type);
+        }
+        Ok(fields.into())
+    }
+
+    /// Fails if something is said that means nothing for files of a format that is not CSV.
+    pub(crate) fn check_is_no_csv(&self, table: &str, format: &str) -> Result<(), Error> {
+        let Said { dialect, unsaid, fields, types: _ } = self;
+        let nothing = Said::default();
+        match (dialect, unsaid, fields) == (&nothing.dialect, &nothing.unsaid, &nothing.fields) {
+            true => Ok(()),
+            false => Err(bad(
+                table,
+                format!("its files are {format}: only of CSV can be said how it is written"),
+            )),
+        }
+    }
+
+    /// Fails if types are said of files that say them themselves.
+    pub(crate) fn check_no_types(&self, table: &str, format: &str) -> Result<(), Error> {
+        match self.types.is_empty() {
+            true => Ok(()),
+            false => {
+                Err(bad(table, format!("its files are {format}, which says its types: use CAST")))
+            }
+        }
+    }
+}
+
+/// The type that values of JSON are parsed as, if there is one.
+fn of_json(ty: Type) -> Option<DataType> {
+    match ty {
+        Type::Text => Some(DataType::Utf8),
+        Type::Int64 | Type::Float64 | Type::Boolean => Some(ty.data_type()),
+        Type::Decimal { .. } | Type::Date | Type::Timestamp => None,
+    }
+}
+
+fn bad(table: &str, why: String) -> Error {
+    caudal_csv::Error::BadDialect { table: table.to_string(), why }.into()
+}
+
+fn no_such_column(table: &str, origin: &Origin, column: &str, header: Vec<String>) -> Error {
+    let (table, file) = (table.to_string(), origin.path().to_path_buf());
+    caudal_csv::Error::NoSuchColumn { table, file, column: column.to_string(), header }.into()
+}

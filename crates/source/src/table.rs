@@ -1,0 +1,102 @@
+//! Tables: files of whatever format, and the columns that SQL sees of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use caudal_csv::{Note, Options};
+
+use crate::csv::Csv;
+use crate::error::Error;
+use crate::format::Format;
+use crate::ipc::Ipc;
+use crate::json::Json;
+use crate::kind::Kind;
+use crate::opened::Opened;
+use crate::origin::Origin;
+use crate::parquet::Parquet;
+use crate::said::Said;
+use crate::source::TableSource;
+
+/// A table: its files, and what is known of them. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name in SQL.
+    pub name: String,
+    kind: Kind,
+    format: Arc<dyn Format>,
+}
+
+impl Table {
+    /// The table in these files, with the format that their first bytes tell, and the columns that they say or suggest.
+    /// `-` is standard input.
+    pub fn guessed(name: impl Into<String>, files: &[PathBuf]) -> Result<Table, Error> {
+        Ok(Table::of(name, files, &Said::default())?.0)
+    }
+
+    /// The same of files of which something is known; and what there is to say about what was guessed.
+    pub fn of(
+        name: impl Into<String>,
+        files: &[PathBuf],
+        said: &Said,
+    ) -> Result<(Table, Vec<Note>), Error> {
+        let name = name.into();
+        let origins = Origin::of_all(&name, files)?;
+        let kind = Kind::of_all(&origins)?;
+        if kind == Kind::Csv {
+            let (csv, notes) = Csv::guessed(&name, origins, said)?;
+            return Ok((Table { name, kind, format: Arc::new(csv) }, notes));
+        }
+        said.check_is_no_csv(&name, kind.name())?;
+        if kind == Kind::Json {
+            let format = Arc::new(Json::guessed(&name, origins, said)?);
+            return Ok((Table { name, kind, format }, vec![]));
+        }
+        said.check_no_types(&name, kind.name())?;
+        let format: Arc<dyn Format> = match kind {
+            Kind::Parquet => Arc::new(Parquet::of(origins)?),
+            _ => Arc::new(Ipc::of(origins)?),
+        };
+        Ok((Table { name, kind, format }, vec![]))
+    }
+
+    /// The format of its files, and how they are compressed: `JSON, gzip`.
+    pub fn format(&self) -> Result<String, Error> {
+        let mut words = vec![self.kind.name()];
+        for origin in &*self.format.origins()? {
+            let codec = origin.codec()?.map(|codec| codec.name());
+            words.extend(codec.filter(|name| !words.contains(name)));
+        }
+        Ok(words.join(", "))
+    }
+
+    /// The table of CSV that it is, if it is one.
+    pub fn as_csv(&self) -> Option<&caudal_csv::Table> {
+        self.format.as_csv()
+    }
+
+    /// The columns that SQL sees.
+    pub fn schema(&self) -> SchemaRef {
+        self.format.schema()
+    }
+
+    /// Opens it for the columns that are needed, by their indexes.
+    ///
+    /// # Panics
+    ///
+    /// If one is beyond the columns.
+    pub fn open(
+        &self,
+        needed: Vec<usize>,
+        options: Options,
+    ) -> Result<Arc<dyn TableSource>, Error> {
+        Ok(Arc::new(Opened::new(self.name.clone(), Arc::clone(&self.format), needed, options)?))
+    }
+}
+
+/// A table of CSV files whose columns are known; they may be compressed. Nothing is looked at before it is opened.
+impl From<caudal_csv::Table> for Table {
+    fn from(spec: caudal_csv::Table) -> Table {
+        Table { name: spec.name.clone(), kind: Kind::Csv, format: Arc::new(Csv::new(spec)) }
+    }
+}
