@@ -8,6 +8,7 @@ use std::time::Duration;
 use arrow::datatypes::SchemaRef;
 use caudal_client::{Event, Service, Upload};
 use caudal_core::{Failure, SessionId};
+use caudal_runtime::compute;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryFutureExt};
 use tokio::time::{Sleep, sleep};
@@ -99,7 +100,10 @@ fn events(
 ) -> BoxStream<'static, Result<Event, Error>> {
     let counters = Arc::clone(&progress.counters);
     let begin = async move {
-        let run = caudal_client::Run::start(Arc::clone(&service), uploads, readers, counters);
+        // To read and parse is to compute: whoever polls the run hears of time and signals meanwhile.
+        let run = compute::entered(|| {
+            caudal_client::Run::start(Arc::clone(&service), uploads, readers, counters)
+        });
         Ok(stream::try_unfold((run, service), |(mut run, service)| async move {
             if let Some(event) = run.next().await? {
                 return Ok(Some((event, (run, service))));

@@ -41,24 +41,29 @@ pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) 
     Computation { task: threads().spawn(work), stop }
 }
 
-/// Where to compute.
-#[derive(Clone, Debug, Default)]
+/// Has whatever `start` spawns run on the threads that compute.
+pub fn entered<T>(start: impl FnOnce() -> T) -> T {
+    let _entered = threads().enter();
+    start()
+}
+
+/// Where the work of a task is done.
+#[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// On threads of their own: a process that serves others answers them meanwhile.
-    #[default]
+    /// On the threads that compute: the task's own have others to answer meanwhile.
     Apart,
-    /// Where it is waited for: rows stay in the caches of the thread that has read them. Raised, it stops what asks.
-    Here(Stop),
+    /// On the task's own, which computes itself: rows stay in the caches of the thread that has read them.
+    Here,
 }
 
 impl Place {
     pub async fn run<T: Send + 'static>(
-        &self,
+        self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, JoinError> {
         match self {
             Place::Apart => run(work).await,
-            Place::Here(stop) => Ok(Stoppable { stop: stop.clone(), work: Box::pin(work) }.await),
+            Place::Here => Ok(work.await),
         }
     }
 }
@@ -79,7 +84,7 @@ impl<T> Future for Computation<T> {
 
 impl<T> Drop for Computation<T> {
     fn drop(&mut self) {
-        self.stop.raise();
+        self.stop.0.store(true, Ordering::Relaxed);
         self.task.abort();
     }
 }
@@ -92,10 +97,6 @@ impl Stop {
     /// Of the computation that runs on this thread; one that is never raised where there is none.
     pub fn current() -> Self {
         CURRENT.with_borrow(Clone::clone).unwrap_or_default()
-    }
-
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 
     pub fn is_raised(&self) -> bool {

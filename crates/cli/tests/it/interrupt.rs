@@ -58,6 +58,22 @@ fn a_run_to_stdout_ends_at_once_without_a_word() {
     assert!(took < END_MAX, "it took {took:?}");
 }
 
+/// Each row is seconds of work of one call, which nothing can stop in the middle.
+#[test]
+fn a_run_ends_when_its_time_is_over_though_its_threads_compute() {
+    let numbers: String = (10..99).map(|n| format!("{n}\n")).collect();
+    let place = Place::with("n.csv", format!("x\n{numbers}"));
+    let sql =
+        "SELECT sum(levenshtein(repeat(CAST(x AS TEXT), 20000), repeat('y', 20000))) AS s FROM n";
+    for threads in ["1", "2"] {
+        let began = Instant::now();
+        let ran = place.query(sql, &["-t", "n=n.csv", "--timeout", "1s", "--threads", threads]);
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(ran.stderr.contains("CDL-3010"), "{ran}");
+        assert!(began.elapsed() < Duration::from_secs(1) + END_MAX, "{:?}", began.elapsed());
+    }
+}
+
 #[test]
 fn what_does_not_listen_is_ended_too() {
     let place = Place::new();
