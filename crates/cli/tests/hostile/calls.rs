@@ -22,6 +22,7 @@ pub fn attacks() -> Vec<Attack> {
         Attack::tenant("actions and bodies without sense", NO_SENSE, nonsense),
         Attack::tenant("JSON that nests 100,000 times", NO_SENSE, deep_json),
         Attack::tenant("a nonce used for another session", NO_SENSE, nonce_again),
+        Attack::tenant("a file of a node as a table", &["CDL-2002"], a_file),
         Attack::tenant("300 queries in a session", &["CDL-2010"], many_queries),
         Attack::tenant("300 tables in a session", NO_SENSE, many_tables),
         Attack::tenant("10,000 shards", &["CDL-2010", "CDL-8004"], many_shards),
@@ -162,6 +163,11 @@ fn opening(ground: &Ground, change: impl Fn(&mut caudal_protocol::calls::OpenReq
             },
         }
     })
+}
+
+/// Said to a gateway as it is: our own client takes it for a file of the client's.
+fn a_file(ground: &Ground) -> Told {
+    opening(ground, |request| request.queries[0].sql = "SELECT * FROM '/etc/passwd'".into())
 }
 
 fn many_queries(ground: &Ground) -> Told {

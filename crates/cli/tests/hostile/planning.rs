@@ -140,12 +140,6 @@ pub fn attacks() -> Vec<Attack> {
             "",
         ),
         Attack::sql(
-            "a file of the machine as a table",
-            &["CDL-2002"],
-            "SELECT * FROM '/etc/passwd'",
-            "",
-        ),
-        Attack::sql(
             "the schema of everything",
             &["CDL-2002"],
             "SELECT * FROM information_schema.tables",
