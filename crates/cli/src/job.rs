@@ -32,7 +32,8 @@ pub fn of_sql(
         return Err(Failed::new(
             codes::PARAMETER_NOT_IN_SQL,
             format!("--param {name}: the SQL has no ${name}"),
-        ));
+        )
+        .hint(format!("in double quotes a shell replaces ${name}: put the SQL in single quotes")));
     }
     for (name, source) in named(tables, "--table", "NAME=FILES")? {
         if job.tables.iter().any(|table| table.name == name) {

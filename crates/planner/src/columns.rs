@@ -8,7 +8,8 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem};
 
 use crate::diagnose::Diagnose;
-use crate::error::{Error, Place};
+use crate::error::{Error, Place, listed};
+use crate::spec::ROW_COLUMN;
 use crate::walk::{Seen, walk};
 
 pub fn unknown(
@@ -55,7 +56,9 @@ pub fn unknown(
     } else if valid.is_empty() {
         Some("there are no columns here: is a FROM missing?".to_string())
     } else {
-        None
+        let mut names: Vec<_> = valid.iter().map(|column| column.name().to_string()).collect();
+        names.retain(|name| name != ROW_COLUMN);
+        Some(format!("the columns here are {}", listed(&names)))
     };
     Error::UnknownColumn { query: diagnose.name(), name: field.flat_name(), hint, at }
 }

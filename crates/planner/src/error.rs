@@ -188,10 +188,13 @@ impl Coded for Error {
             Error::UnknownTable { name, is_itself: true, .. } => {
                 Some(format!("to use {name} within itself, write WITH RECURSIVE"))
             }
-            Error::UnknownTable { nearest, known, .. } => {
-                meant(nearest).or_else(|| match known.len() {
+            Error::UnknownTable { name, nearest, known, .. } => {
+                let file = name.contains(['.', '/']).then(|| {
+                    format!("a file stands in single quotes, or gets a name with -t: FROM '{name}'")
+                });
+                meant(nearest).or(file).or_else(|| match known.len() {
                     0 => Some("name your files with -t table=file.csv".into()),
-                    _ => Some(format!("the tables are {}", known.join(", "))),
+                    _ => Some(format!("the tables are {}", listed(known))),
                 })
             }
             Error::Ambiguous { what, by_case: true, .. } => {
@@ -205,9 +208,7 @@ impl Coded for Error {
             | Error::Unparsed { hint, .. }
             | Error::Mistake { hint, .. }
             | Error::NotSupported { hint, .. } => hint.clone(),
-            Error::NotSelect { .. } => {
-                Some("tables come from files (-t name=file.csv); queries only read them".into())
-            }
+            Error::NotSelect { statement, .. } => Some(instead_of(statement).into()),
             Error::Volatile { .. } => Some(
                 "an answer that is the same after a crash cannot depend on chance; use a column"
                     .into(),
@@ -228,6 +229,27 @@ impl Coded for Error {
 
     fn failures(&self) -> Vec<Failure> {
         self.refusals().unwrap_or_else(|| vec![Failure::of(self)])
+    }
+}
+
+/// What does here what a statement does elsewhere.
+fn instead_of(statement: &str) -> &'static str {
+    match statement {
+        "EXPLAIN" => "caudal explain -c 'SELECT ...' shows how a query is divided into stages",
+        "DESCRIBE" | "DESC" | "SHOW" | "SUMMARIZE" => {
+            "caudal schema FILE shows what is in a file: columns, types, how it is written"
+        }
+        "COPY" => "ask the SELECT; --out writes its answer to a file",
+        _ => "tables come from files (-t name=file.csv); queries only read them",
+    }
+}
+
+/// Names, of many only the first.
+pub fn listed(names: &[String]) -> String {
+    let shown = names[..names.len().min(limits::NAMES_LISTED_MAX)].join(", ");
+    match names.len().saturating_sub(limits::NAMES_LISTED_MAX) {
+        0 => shown,
+        more => format!("{shown}, and {more} more"),
     }
 }
 

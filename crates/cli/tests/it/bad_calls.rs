@@ -109,6 +109,7 @@ fn a_parameter_that_the_sql_does_not_have() {
     exit 2
     --- stderr
     error[CDL-6011]: --param leas: the SQL has no $leas
+    hint: in double quotes a shell replaces $leas: put the SQL in single quotes
     ");
 }
 

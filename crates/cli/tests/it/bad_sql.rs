@@ -112,6 +112,7 @@ fn an_unknown_column_with_no_near_name() {
       |
     1 | SELECT publisher FROM games
       |        ^
+    hint: the columns here are id, name, price
     "#);
 }
 

@@ -7,8 +7,14 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .into_iter()
         .map(|name| (edit_distance(&written, &name.to_lowercase()), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= written.len().max(name.len()).div_ceil(3))
+        .filter(|(distance, name)| is_near(*distance, &written, name))
         .map(|(_, name)| name)
+}
+
+/// Of short names only what differs in nothing but case is near: `t` is not what is meant by `u`.
+fn is_near(distance: usize, written: &str, known: &str) -> bool {
+    let (shorter, longer) = (written.len().min(known.len()), written.len().max(known.len()));
+    distance == 0 || (distance <= longer.div_ceil(3) && distance * 2 < shorter)
 }
 
 /// Number of letters that are wrong, missing, too many, or exchanged with their neighbour.
@@ -30,6 +36,9 @@ mod tests {
         assert_eq!(nearest("stema", suites), Some("steam"));
         assert_eq!(nearest("weather", suites), None);
         assert_eq!(nearest("cuont", ["cot", "count"]), Some("count"), "letters change places");
+        assert_eq!(nearest("u", ["t", "v"]), None, "any other letter is as near");
+        assert_eq!(nearest("q9", ["q1", "q2"]), None);
+        assert_eq!(nearest("ID", ["id"]), Some("id"));
     }
 
     #[test]

@@ -33,6 +33,9 @@ limits! { SESSIONS = "Sessions";
     /// Forms of a function that are listed when it is called wrongly.
     FUNCTION_FORMS_MAX: usize = 3 => Effect("the others are not listed");
 
+    /// Tables or columns that are listed where one was named that is not there.
+    NAMES_LISTED_MAX: usize = 12 => Effect("it is said how many more there are");
+
     /// Bytes of one value that a function makes: nobody reads more, and no broker takes it.
     FUNCTION_VALUE_BYTES_MAX: usize = 64 << 20 => Code(codes::FUNCTION_MAKES_TOO_MUCH);
 

@@ -11,8 +11,11 @@ pub fn text(error: &DataFusionError) -> String {
         DataFusionError::Plan(text)
         | DataFusionError::Execution(text)
         | DataFusionError::Internal(text)
-        | DataFusionError::Configuration(text)
-        | DataFusionError::ResourcesExhausted(text) => cleaned(text),
+        | DataFusionError::Configuration(text) => cleaned(text),
+        // Before it, who has how much, by names of operators.
+        DataFusionError::ResourcesExhausted(text) => {
+            cleaned(text.rsplit_once("\nError: ").map_or(text, |(_, why)| why))
+        }
         DataFusionError::NotImplemented(text) => format!("not supported: {}", cleaned(text)),
         DataFusionError::External(source) => cleaned(&source.to_string()),
         DataFusionError::SchemaError(schema, _) => cleaned(&schema.to_string()),

@@ -203,10 +203,17 @@ fn is_of_values(error: &DataFusionError) -> bool {
     matches!(error.find_root(), DataFusionError::ArrowError(..) | DataFusionError::Execution(_))
 }
 
+fn is_text(ty: &DataType) -> bool {
+    matches!(ty, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8)
+}
+
+/// Whether a function that takes these has been given a text, and takes none.
+fn is_for_numbers(forms: &str, parts: &[Option<DataType>]) -> bool {
+    parts.iter().flatten().any(is_text) && !["TEXT", "String"].iter().any(|t| forms.contains(t))
+}
+
 fn advice(parts: &[Option<DataType>]) -> String {
-    let is_text =
-        |ty: &&DataType| matches!(ty, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8);
-    match parts.iter().flatten().any(|ty| is_text(&ty)) {
+    match parts.iter().flatten().any(is_text) {
         true => {
             "CAST(x AS DOUBLE) makes a number of a text, TRY_CAST a NULL of what is none".into()
         }
@@ -234,7 +241,8 @@ impl Trial<'_> {
                     [one] => format!("{name} cannot take {one}"),
                     [all @ .., last] => format!("{name} cannot take {} and {last}", all.join(", ")),
                 };
-                let hint = self.takes(&name).unwrap_or_else(|| advice(parts));
+                let forms = self.takes(&name).filter(|forms| !is_for_numbers(forms, parts));
+                let hint = forms.unwrap_or_else(|| advice(parts));
                 Mistake::new(format!("{}: {what}", shown(expr)), at).hint(hint)
             }
             Expr::BinaryOp { op, .. } => {
