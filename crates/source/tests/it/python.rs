@@ -9,14 +9,15 @@ use caudal_testing::python;
 
 use crate::common::{Folder, Row, guessed, read, small_chunks};
 
-const PACKAGES: [&str; 4] = ["pyarrow==26.0.1", "pandas==3.1.1", "polars==2.1.0", "duckdb==2.0.0"];
+const PACKAGES: &str = include_str!("../../../../tools/files/requirements.txt");
 
 /// Writes files, and beside each what it holds as lines of JSON: every value as text, or null.
 const SCRIPT: &str = include_str!("kinds.py");
 
 #[test]
 fn every_kind_of_file_has_the_rows_that_its_makers_find() {
-    let Some(python) = python("kinds of files", "source", &PACKAGES) else { return };
+    let packages: Vec<&str> = PACKAGES.lines().collect();
+    let Some(python) = python("kinds of files", "files", &packages) else { return };
     let folder = Folder::new();
     let output = Command::new(python.join("bin/python"))
         .args(["-c", SCRIPT])
