@@ -108,8 +108,10 @@ def write_gzip(dataset, table, folder):
 
 def write_tsv(dataset, table, folder):
     csv.field_size_limit(sys.maxsize)
+    text = {"newline": "", "encoding": "utf-8"}
     for file in data.files_of(dataset, table):
-        with file.open(newline="", encoding="utf-8") as given, (folder / f"{file.stem}.tsv").open("w", newline="", encoding="utf-8") as out:
+        tsv = folder / f"{file.stem}.tsv"
+        with file.open(**text) as given, tsv.open("w", **text) as out:
             csv.writer(out, delimiter="\t", lineterminator="\n").writerows(csv.reader(given))
 
 

@@ -8,13 +8,20 @@ import subprocess
 import zlib
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.csv as pacsv
 from kind import Kind
-from made import content
+from made import FLAT, by, content
 
 CSV = "id,text,price\n" + "".join(f'{n},"text {n * 7919 % 1000}\n{"x" * (n % 50)}",{n / 4}\n' for n in range(20_000))
 BYTES = CSV.encode()
+
+
+def rows_of(stream):
+    """Empty texts are NULL here."""
+    parse, convert = pacsv.ParseOptions(newlines_in_values=True), pacsv.ConvertOptions(strings_can_be_null=True, null_values=[""])
+    return pacsv.read_csv(stream, parse_options=parse, convert_options=convert)
 
 
 def arrow(codec):
@@ -22,8 +29,7 @@ def arrow(codec):
 
     def read(path):
         with pa.CompressedInputStream(pa.OSFile(path), codec) as stream:
-            options = pacsv.ParseOptions(newlines_in_values=True)
-            return pacsv.read_csv(stream, parse_options=options)
+            return rows_of(stream)
 
     return read
 
@@ -33,7 +39,7 @@ def python(decompress):
 
     def read(path):
         plain = decompress(Path(path).read_bytes())
-        return pacsv.read_csv(pa.BufferReader(plain), parse_options=pacsv.ParseOptions(newlines_in_values=True))
+        return rows_of(pa.BufferReader(plain))
 
     return read
 
@@ -42,12 +48,18 @@ def xz(path):
     return python(lzma.decompress)(path)
 
 
+def duckdb_writes(path, codec):
+    with duckdb.connect() as connection:
+        connection.register("flat", FLAT)
+        connection.execute(f"COPY flat TO '{path}' (FORMAT csv, HEADER, COMPRESSION {codec})")
+
+
 def command(*words):
     """What a program's decompression makes of it."""
 
     def read(path):
         plain = subprocess.run([*words, path], capture_output=True, check=True).stdout
-        return pacsv.read_csv(pa.BufferReader(plain), parse_options=pacsv.ParseOptions(newlines_in_values=True))
+        return rows_of(pa.BufferReader(plain))
 
     return read
 
@@ -99,6 +111,11 @@ KINDS = [
         for name in PROGRAMS
         for how, change in {"cut off": cut, "without its last bytes": without_end, "damaged": damaged}.items()
     ),
+    *(
+        Kind(f"csv by pandas, {codec}", by(lambda path, codec=codec: FLAT.to_pandas().to_csv(path, index=False, compression=codec)), python(decompress))
+        for codec, decompress in {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}.items()
+    ),
+    *(Kind(f"csv by DuckDB, {codec}", by(lambda path, codec=codec: duckdb_writes(path, codec)), arrow(codec)) for codec in ["gzip", "zstd"]),
     Kind("gzip of several members", content(members(gzip.compress)), arrow("gzip")),
     Kind("gzip, filled up with zeros as tapes are", content(gzip.compress(BYTES), bytes(1000)), python(gzip.decompress)),
     Kind("gzip, followed by something else", content(gzip.compress(BYTES), b"more"), python(gzip.decompress), code="CDL-1040"),
@@ -107,7 +124,7 @@ KINDS = [
     Kind("xz of several members", content(members(lzma.compress)), xz),
     Kind("lzma of old, which has no magic bytes", content(lzma.compress(BYTES, format=lzma.FORMAT_ALONE)), arrow("gzip"), code="CDL-1022"),
     Kind("gzip under another name", content(gzip.compress(BYTES), name="t.parquet"), arrow("gzip")),
-    Kind("plain CSV under the name of gzip", content(BYTES, name="t.csv.gz"), lambda path: pacsv.read_csv(pa.OSFile(path), parse_options=pacsv.ParseOptions(newlines_in_values=True))),
+    Kind("plain CSV under the name of gzip", content(BYTES, name="t.csv.gz"), lambda path: rows_of(pa.OSFile(path))),
     Kind("zlib without a wrapping that is known", content(zlib.compress(BYTES)), arrow("gzip"), code="CDL-1022", reason="nothing tells what it is"),
     Kind("gzip within gzip", content(gzip.compress(gzip.compress(BYTES))), arrow("gzip"), code="CDL-1021"),
     *(Kind(f"{codec}, an empty table", content(compress(b"id,name\n")), arrow(codec)) for codec, compress in {"gzip": gzip.compress, "bz2": bz2.compress}.items()),
