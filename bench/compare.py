@@ -13,6 +13,7 @@ from pathlib import Path
 
 import contenders
 import data
+import formats
 import report
 from measure import in_turns, run
 from results import Comparison, Growth, Results
@@ -38,15 +39,20 @@ class Bench:
         )
         return data.in_small_files(self.data, whole)
 
+    def in_formats(self, suite, scale):
+        whole = self.large(suite, scale)
+        return [formats.in_format(self.data, whole, format) for format in formats.FORMATS]
+
     def compare(self, dataset):
         """All contenders on the questions that all can answer; then Caudal on all questions."""
         folder = self.work / dataset.folder.name
         commands = {contenders.CAUDAL: self.caudal(dataset, folder, dataset.suite.queries)}
-        for name, command in contenders.OTHERS.items():
+        others = contenders.others(dataset)
+        for name, command in others.items():
             commands[name] = command(dataset, self.release, folder / name)
         for command in commands.values():
             run(command)
-        for name in contenders.OTHERS:
+        for name in others:
             self.check(contenders.answers(folder / name), contenders.answers(folder))
         runs = in_turns(commands, self.rounds)
         every_question = self.caudal(dataset, folder / "all", [])
@@ -85,17 +91,23 @@ def main():
     arguments = parse_arguments()
     os.environ.update(contenders.environment())
     suites = [SUITES[name] for name in arguments.suites or SUITES]
-    is_whole = not arguments.suites and not arguments.scale and not arguments.small
+    is_part = arguments.small or arguments.formats
+    is_whole = not arguments.suites and not arguments.scale and not is_part
     with tempfile.TemporaryDirectory(prefix="caudal-bench-") as work:
         bench = Bench(arguments.rounds, Path(work))
         results = Results(rounds=arguments.rounds, starts=bench.starts())
-        if not arguments.small:
+        if not is_part:
             for suite in suites:
                 results.large.append(bench.compare(bench.large(suite, arguments.scale)))
                 results.growth.append(bench.growth(bench.large(suite, arguments.scale)))
         if arguments.small or is_whole:
             for suite in suites:
                 results.small.append(bench.compare(bench.small(suite, arguments.scale)))
+        if arguments.formats or is_whole:
+            for suite in suites:
+                for dataset in bench.in_formats(suite, arguments.scale):
+                    results.formats.append(bench.compare(dataset))
+                    results.growth.append(bench.growth(dataset))
     page = report.page(results)
     print(page)
     if is_whole:
@@ -118,6 +130,9 @@ def parse_arguments():
     )
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (5)")
     parser.add_argument("--small", action="store_true", help="only the facts in many small files")
+    parser.add_argument(
+        "--formats", action="store_true", help="only Parquet, CSV in gzip, and TSV"
+    )
     return parser.parse_args()
 
 

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import formats
+
 THREADS = 2
 
 BENCH = Path(__file__).resolve().parent
@@ -35,7 +37,8 @@ def duckdb_loaded(dataset, release, folder):
 def duckdb(dataset, folder, shared):
     sql = BENCH / "sql" / "duckdb" / dataset.suite.name
     queries = {name: (sql / f"{name}.sql").read_text() for name in dataset.suite.queries}
-    tables = (sql / "tables.sql").read_text().replace("{shared}", shared)
+    tables = formats.duckdb_tables((sql / "tables.sql").read_text(), dataset.format)
+    tables = tables.replace("{shared}", shared)
     write_sql(dataset, folder / "sql", tables, queries)
     return [sys.executable, BENCH / "with_duckdb.py", folder / "sql", answers(folder)]
 
@@ -43,7 +46,7 @@ def duckdb(dataset, folder, shared):
 def polars(dataset, release, folder):
     given = {table: dataset.pattern(table) for table in dataset.suite.tables} | params(dataset)
     assignments = [f"{name}={value}" for name, value in given.items()]
-    command = [sys.executable, BENCH / "with_polars.py", dataset.suite.name, answers(folder)]
+    command = [sys.executable, BENCH / "with_polars.py", dataset.suite.name, dataset.format, answers(folder)]
     return command + assignments
 
 
@@ -69,6 +72,12 @@ OTHERS = {
     POLARS: polars,
     DATAFUSION: datafusion,
 }
+# Of other formats than CSV.
+OTHERS_OF_FORMATS = {name: command for name, command in OTHERS.items() if name != DATAFUSION}
+
+
+def others(dataset):
+    return OTHERS if dataset.format == "csv" else OTHERS_OF_FORMATS
 
 
 def starts(release, folder):

@@ -19,6 +19,9 @@ class Dataset:
     folder: Path
     # What `caudal run` is given: the suite's name, or a folder in which its tables are other files.
     caudal_suite: str
+    # Of its files, and how their names end (bench/formats.py).
+    format: str = "csv"
+    ending: str = "csv"
 
     def pattern(self, table):
         """Where the table is: a file, or a pattern of files."""
@@ -32,10 +35,11 @@ class Dataset:
 
 
 def tables_of(dataset):
-    """As the suite has them, unless the facts were rearranged into folders."""
+    """As the suite has them, unless the facts were rearranged into folders, or all tables were for another format."""
     if dataset.caudal_suite == dataset.suite.name:
         return dataset.suite.tables
-    return dataset.suite.tables | {table: f"{table}/*.csv" for table in dataset.suite.facts}
+    moved = dataset.suite.facts if dataset.format == "csv" else dataset.suite.tables
+    return dataset.suite.tables | {table: f"{table}/*.{dataset.ending}" for table in moved}
 
 
 def files_of(dataset, table):
@@ -80,11 +84,13 @@ def rearranged(cache, dataset, how, place):
     suite = dataset.suite
 
     def make(folder):
-        shutil.copytree(REPOSITORY / "suites" / suite.name, folder / "suite")
+        built_in = REPOSITORY / "suites" / suite.name
+        rearranged_before = dataset.caudal_suite != suite.name
+        shutil.copytree(dataset.caudal_suite if rearranged_before else built_in, folder / "suite")
         manifest = folder / "suite" / "suite.toml"
         text = manifest.read_text()
         for table in suite.facts:
-            text = with_files(text, table, f"{table}/*.csv")
+            text = with_files(text, table, f"{table}/*.{dataset.ending}")
             (folder / table).mkdir()
             place(table, folder / table)
         manifest.write_text(text)
@@ -94,8 +100,8 @@ def rearranged(cache, dataset, how, place):
                 link.parent.mkdir(exist_ok=True)
                 link.symlink_to(file)
 
-    folder = made_once(cache / f"{suite.name}-{dataset.scale}-{how}", make)
-    return Dataset(suite, dataset.scale, folder, str(folder / "suite"))
+    folder = made_once(cache / f"{dataset.folder.name}-{how}", make)
+    return Dataset(suite, dataset.scale, folder, str(folder / "suite"), dataset.format, dataset.ending)
 
 
 def with_files(manifest, table, pattern):

@@ -8,7 +8,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from contenders import CAUDAL, DATAFUSION, DUCKDB_LOADED, DUCKDB_STRAIGHT, OTHERS, POLARS, THREADS
+from contenders import CAUDAL, DATAFUSION, DUCKDB_LOADED, DUCKDB_STRAIGHT, POLARS, THREADS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -38,6 +38,21 @@ SMALL = """\
 
 The same questions, with the large tables in about 200 files each."""
 
+FORMATS = {
+    "parquet": """\
+## Parquet
+
+The same rows in one file a table, in row groups of 122,880 rows, with all columns, those that the suite needs of their types.""",
+    "gzip": """\
+## CSV in gzip
+
+The same files, each table of facts in eight (or as many as it had), by `gzip -6`; MB are those of the packed files.""",
+    "tsv": """\
+## TSV
+
+The same files with tabs.""",
+}
+
 GROWTH = """\
 ## Memory, when the input grows
 
@@ -54,6 +69,10 @@ def page(results):
     for title, comparisons in [(LARGE, results.large), (SMALL, results.small)]:
         if comparisons:
             sections += [title, ratios(comparisons, results.starts), costs(comparisons)]
+    for format, title in FORMATS.items():
+        comparisons = [each for each in results.formats if each.dataset.format == format]
+        if comparisons:
+            sections += [title, ratios(comparisons, results.starts), costs(comparisons)]
     if results.growth:
         sections += [GROWTH, growth(results.growth)]
     sections += [STARTS, starts(results.starts)]
@@ -67,11 +86,12 @@ def in_one_line(comparison):
 
 
 def ratios(comparisons, starts):
+    others = [POLARS, *([DATAFUSION] if DATAFUSION in comparisons[0].runs else [])]
     rows = []
     for comparison in comparisons:
         runs = {name: of.beyond(starts[name]) for name, of in comparison.runs.items()}
         duckdb = min([DUCKDB_STRAIGHT, DUCKDB_LOADED], key=lambda way: runs[way].median_seconds())
-        ratios = [runs[CAUDAL].ratios_to(runs[other]) for other in [duckdb, POLARS, DATAFUSION]]
+        ratios = [runs[CAUDAL].ratios_to(runs[other]) for other in [duckdb, *others]]
         megabytes = comparison.dataset.bytes() / 1e6
         seconds = comparison.runs[CAUDAL].median_seconds()
         suite = comparison.dataset.suite
@@ -83,25 +103,27 @@ def ratios(comparisons, starts):
             ]
             + [f"{seconds:.2f}", f"{megabytes / seconds:.0f}"]
         )
-    header = ["suite", "questions", "MB", "/ DuckDB", "/ Polars", "/ DataFusion", "seconds", "MB/s"]
-    return table(header, rows)
+    over = [f"/ {other}" for other in ["DuckDB", *others]]
+    return table(["suite", "questions", "MB", *over, "seconds", "MB/s"], rows)
 
 
 def costs(comparisons):
     """Seconds and memory of each contender."""
+    names = list(comparisons[0].runs)
     rows = [
         [comparison.dataset.suite.name]
-        + [cost(comparison.runs[name]) for name in [CAUDAL, *OTHERS]]
+        + [cost(comparison.runs[name]) for name in names]
         + [cost(comparison.all_questions)]
         for comparison in comparisons
     ]
-    return table(["suite", CAUDAL, *OTHERS, "Caudal, all questions of the suite"], rows)
+    return table(["suite", *names, "Caudal, all questions of the suite"], rows)
 
 
 def growth(measured):
     rows = [
         [
             each.dataset.suite.name,
+            each.dataset.format,
             ", ".join(each.dataset.suite.aggregating),
             cost(each.once),
             cost(each.three_times),
@@ -109,7 +131,7 @@ def growth(measured):
         ]
         for each in measured
     ]
-    return table(["suite", "questions", "once", "three times", "memory grew by"], rows)
+    return table(["suite", "format", "questions", "once", "three times", "memory grew by"], rows)
 
 
 def starts(runs):

@@ -34,3 +34,5 @@ class Results:
     large: list = field(default_factory=list)
     growth: list = field(default_factory=list)
     small: list = field(default_factory=list)
+    # Of every suite in every other format.
+    formats: list = field(default_factory=list)

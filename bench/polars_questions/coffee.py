@@ -1,12 +1,34 @@
 """Coffee: transactions of a chain of coffee shops."""
 
+from datetime import datetime, time
+
 import polars as pl
 
-# Moments stay text: theirs sorts as they do, and Polars takes several times as long to parse them.
 MOMENT = pl.col("created_at")
 
 
+class Texts:
+    """In text moments stay text: theirs sorts as they do, and Polars takes several times as long to parse them."""
+
+    in_two_years = MOMENT.is_between(pl.lit("2024"), pl.lit("2026"), closed="left")
+    when_open = MOMENT.str.slice(11).is_between(pl.lit("06:00:00"), pl.lit("23:00:00"))
+    year = MOMENT.str.head(4)
+    in_second_half = MOMENT.str.slice(5, 2) > "06"
+    month = MOMENT.str.head(7)
+    shown_month = pl.col("month")
+
+
+class Moments:
+    in_two_years = MOMENT.is_between(datetime(2024, 1, 1), datetime(2026, 1, 1), closed="left")
+    when_open = MOMENT.dt.time().is_between(time(6), time(23))
+    year = MOMENT.dt.year()
+    in_second_half = MOMENT.dt.month() > 6
+    month = MOMENT.dt.truncate("1mo")
+    shown_month = pl.col("month").dt.strftime("%Y-%m")
+
+
 def questions(scan, params):
+    at = Moments if scan.has_moments else Texts
     transactions = scan(
         "transactions",
         {
@@ -16,20 +38,14 @@ def questions(scan, params):
             "final_amount": pl.Decimal(10, 2),
             "created_at": pl.String,
         },
-    ).filter(in_two_years())
+    ).filter(at.in_two_years)
     stores = scan("stores", {"store_id": pl.Int64, "store_name": pl.String})
-    by_day = transactions.filter(
-        MOMENT.str.slice(11).is_between(pl.lit("06:00:00"), pl.lit("23:00:00"))
-    )
+    by_day = transactions.filter(at.when_open)
     return {
         "q1": by_day.filter(pl.col("final_amount") >= 75).select("transaction_id", "final_amount"),
-        "q2_best_selling": best_of_month(scan, "quantity"),
-        "q2_most_profitable": best_of_month(scan, "profit"),
-        "q3": by_day.group_by(
-            "store_id",
-            year=MOMENT.str.head(4),
-            second=MOMENT.str.slice(5, 2) > "06",
-        )
+        "q2_best_selling": best_of_month(scan, at, "quantity"),
+        "q2_most_profitable": best_of_month(scan, at, "profit"),
+        "q3": by_day.group_by("store_id", year=at.year, second=at.in_second_half)
         .agg(tpv=pl.col("final_amount").sum())
         .join(stores, on="store_id")
         .select(
@@ -42,7 +58,7 @@ def questions(scan, params):
     }
 
 
-def best_of_month(scan, by):
+def best_of_month(scan, at, by):
     items = scan(
         "transaction_items",
         {
@@ -54,15 +70,15 @@ def best_of_month(scan, by):
     )
     menu = scan("menu_items", {"item_id": pl.Int64, "item_name": pl.String})
     sold = (
-        items.filter(in_two_years())
-        .group_by("item_id", month=MOMENT.str.head(7))
+        items.filter(at.in_two_years)
+        .group_by("item_id", month=at.month)
         .agg(pl.col("quantity").sum(), profit=pl.col("subtotal").sum())
     )
     return (
         sold.sort("month", by, "item_id", descending=[False, True, False])
         .unique(subset="month", keep="first", maintain_order=True)
         .join(menu, on="item_id")
-        .select("month", "item_name", by)
+        .select(at.shown_month, "item_name", by)
     )
 
 
@@ -79,7 +95,3 @@ def best_customers(scan, transactions, stores):
         .join(users, on="user_id")
         .select("store_name", "user_id", "birthdate", "purchases")
     )
-
-
-def in_two_years():
-    return MOMENT.is_between(pl.lit("2024"), pl.lit("2026"), closed="left")

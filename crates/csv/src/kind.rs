@@ -22,6 +22,10 @@ pub enum Kind {
     Sqlite,
     Json,
     Utf16,
+    /// Its lines end as those of old Macintoshes: all of it would be one.
+    CarriageReturns,
+    /// Whatever else holds no text.
+    Other(&'static str),
 }
 
 impl Kind {
@@ -39,6 +43,8 @@ impl Kind {
             Kind::Sqlite => "a database of SQLite",
             Kind::Json => "JSON",
             Kind::Utf16 => "text in UTF-16",
+            Kind::CarriageReturns => "text whose lines end with a carriage return alone",
+            Kind::Other(name) => name,
         }
     }
 
@@ -54,7 +60,10 @@ impl Kind {
             Kind::Utf16 => {
                 "say so: {encoding=\"utf-16\"}, or utf-16le, utf-16be where the file has no byte order mark"
             }
-            Kind::Parquet | Kind::ArrowIpc | Kind::Sqlite | Kind::Json => "export the table as CSV",
+            Kind::CarriageReturns => "make them ends of lines: tr '\\r' '\\n' < FILE",
+            Kind::Parquet | Kind::ArrowIpc | Kind::Sqlite | Kind::Json | Kind::Other(_) => {
+                "export the table as CSV"
+            }
         }
     }
 }
@@ -114,7 +123,7 @@ fn ends_with(file: &mut File, suffix: &[u8]) -> io::Result<bool> {
 }
 
 fn kind_of(head: &[u8]) -> Option<Kind> {
-    const MAGIC: [(&[u8], Kind); 11] = [
+    const MAGIC: [(&[u8], Kind); 20] = [
         (b"\x1f\x8b\x08", Kind::Gzip),
         (b"\x28\xb5\x2f\xfd", Kind::Zstd),
         (b"\xfd7zXZ\x00", Kind::Xz),
@@ -126,6 +135,15 @@ fn kind_of(head: &[u8]) -> Option<Kind> {
         (b"\xff\xfe", Kind::Utf16),
         (b"\xfe\xff", Kind::Utf16),
         (b"\xff\xff\xff\xff", Kind::ArrowIpc),
+        (b"FEA1", Kind::Other("a Feather file of the first version")),
+        (b"Obj\x01", Kind::Other("an Avro file")),
+        (b"ORC\x08", Kind::Other("an ORC file")),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind::Other("a document of an old Office (.xls)")),
+        (b"7z\xbc\xaf\x27\x1c", Kind::Other("a 7-Zip archive")),
+        (b"%PDF-", Kind::Other("a PDF document")),
+        (b"\x89PNG\r\n\x1a\n", Kind::Other("a picture")),
+        (b"\xff\xd8\xff", Kind::Other("a picture")),
+        (b"\x7fELF", Kind::Other("a program")),
     ];
     if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(*kind);
@@ -137,7 +155,16 @@ fn kind_of(head: &[u8]) -> Option<Kind> {
     if is_utf16(head) {
         return Some(Kind::Utf16);
     }
-    is_json(head).then_some(Kind::Json)
+    if is_json(head) {
+        return Some(Kind::Json);
+    }
+    has_carriage_returns_alone(head).then_some(Kind::CarriageReturns)
+}
+
+/// In the middle of what would be one line.
+fn has_carriage_returns_alone(head: &[u8]) -> bool {
+    let inner = head.trim_ascii_end();
+    inner.contains(&b'\r') && !head.contains(&b'\n')
 }
 
 /// Without a byte order mark: every other byte of Western text is zero then.
@@ -187,6 +214,10 @@ mod tests {
             (b"\0a\0,\0b\0\n\x00001\0,\x00002\0\n", Some(Kind::Utf16)),
             (b"a,b\n1,\0\n2,\0\n", None),
             (b"\xef\xbb\xbfa,b\n", None),
+            (b"a,b\r1,2\r", Some(Kind::CarriageReturns)),
+            (b"a,b\r", None),
+            (b"a,\"b\r\"\n", None),
+            (b"%PDF-1.7\n", Some(Kind::Other("a PDF document"))),
             (b"", None),
         ] {
             assert_eq!(kind_of(head), expected, "{}", String::from_utf8_lossy(head));

@@ -72,6 +72,33 @@ pub fn boolean(text: &[u8]) -> Option<bool> {
 /// The digits of a decimal without its point, scaled: `1.5` at scale 2 is 150.
 #[inline]
 pub fn decimal(text: &[u8], precision: u8, scale: u8) -> Option<i128> {
+    plain_decimal(text, precision, scale).or_else(|| scientific_decimal(text, precision, scale))
+}
+
+/// The same of one with an exponent: `-1.5E-9`, as some write small ones.
+#[cold]
+fn scientific_decimal(text: &[u8], precision: u8, scale: u8) -> Option<i128> {
+    let at = text.iter().position(|byte| matches!(byte, b'e' | b'E'))?;
+    let exponent: i32 = std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok()?;
+    let (negative, mantissa) = split_sign(&text[..at]);
+    let point = mantissa.iter().position(|byte| *byte == b'.').unwrap_or(mantissa.len());
+    let mut digits: Vec<u8> = mantissa.iter().copied().filter(|byte| *byte != b'.').collect();
+    // One point, and no exponent beyond what any digit could reach.
+    if digits.is_empty() || digits.len() + 1 < mantissa.len() || exponent.unsigned_abs() > 100 {
+        return None;
+    }
+    let point = point as i32 + exponent;
+    let before = usize::try_from(-point).unwrap_or(0);
+    digits.splice(..0, std::iter::repeat_n(b'0', before));
+    let point = usize::try_from(point).unwrap_or(0);
+    digits.resize(digits.len().max(point), b'0');
+    digits.insert(point, b'.');
+    let magnitude = plain_decimal(&digits, precision, scale)?;
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+#[inline]
+fn plain_decimal(text: &[u8], precision: u8, scale: u8) -> Option<i128> {
     let (negative, digits) = split_sign(text);
     let (integer, fraction) = match digits.iter().position(|byte| *byte == b'.') {
         Some(point) => (&digits[..point], &digits[point + 1..]),
@@ -171,7 +198,18 @@ mod tests {
             (".", None),
             ("-", None),
             ("1.2.3", None),
-            ("1e3", None),
+            ("1e3", Some(100_000)),
+            ("-12.5E-1", Some(-125)),
+            ("+0E-10", Some(0)),
+            ("1.5e-2", None),
+            ("25e-1", Some(250)),
+            (".5e1", Some(500)),
+            ("1e8", None),
+            ("1e", None),
+            ("e1", None),
+            ("1.2.3e1", None),
+            ("1e1.5", None),
+            ("1e999999999", None),
             ("abc", None),
         ] {
             assert_eq!(decimal(text.as_bytes(), 10, 2), expected, "{text}");

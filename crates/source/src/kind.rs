@@ -25,11 +25,12 @@ const IPC_STREAM: &[u8] = b"\xff\xff\xff\xff";
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl Kind {
-    /// The one format of all of them.
+    /// The one format of all of them that have something in them: a file without a byte is of any.
     pub fn of_all(origins: &[Origin]) -> Result<Kind, Error> {
         let mut kinds = vec![];
         for origin in origins {
-            kinds.push((Kind::of(origin)?, origin));
+            let Some(kind) = Kind::of(origin)? else { continue };
+            kinds.push((kind, origin));
             let ((first_kind, first), (kind, origin)) = (kinds[0], kinds[kinds.len() - 1]);
             if kind != first_kind {
                 return Err(Error::FormatsDiffer {
@@ -43,21 +44,21 @@ impl Kind {
         Ok(kinds.first().map_or(Kind::Csv, |(kind, _)| *kind))
     }
 
-    fn of(origin: &Origin) -> Result<Kind, Error> {
+    fn of(origin: &Origin) -> Result<Option<Kind>, Error> {
         let magic = origin.magic()?;
         if let Some(rest) = magic.strip_prefix(PARQUET) {
             // Four letters may be the beginning of a header; what follows them here is no text.
             let is_binary = rest.first().is_some_and(|byte| byte.is_ascii_control());
             if is_binary || origin.is_pipe() || ends_with(origin, PARQUET)? {
-                return Ok(Kind::Parquet);
+                return Ok(Some(Kind::Parquet));
             }
         }
         if magic.starts_with(IPC_FILE) {
-            return Ok(Kind::Ipc);
+            return Ok(Some(Kind::Ipc));
         }
-        let (head, _) = origin.sample(HEAD_BYTES)?;
+        let (head, is_whole) = origin.sample(HEAD_BYTES)?;
         if head.starts_with(IPC_STREAM) {
-            return Ok(Kind::Ipc);
+            return Ok(Some(Kind::Ipc));
         }
         for (packed, format) in [(PARQUET, "Parquet"), (IPC_FILE, "an Arrow file")] {
             let is_packed = head.starts_with(packed) && !magic.starts_with(packed);
@@ -65,7 +66,9 @@ impl Kind {
                 return Err(Error::NeedsFile { path: origin.path().to_path_buf(), format });
             }
         }
-        Ok(if is_json(&head) { Kind::Json } else { Kind::Csv })
+        let is_blank = is_whole && head.trim_ascii().is_empty();
+        let of_text = || if is_json(&head) { Kind::Json } else { Kind::Csv };
+        Ok((!is_blank).then(of_text))
     }
 
     pub fn name(self) -> &'static str {

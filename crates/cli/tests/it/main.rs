@@ -7,6 +7,7 @@
 
 mod ad_hoc;
 mod any_file;
+mod any_kind;
 mod bad_calls;
 mod bad_files;
 mod bad_sql;
@@ -18,6 +19,7 @@ mod formats;
 mod from_files;
 mod help;
 mod interrupt;
+mod long_stream;
 mod misfits;
 mod on_a_cluster;
 mod place;

@@ -19,7 +19,10 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Begins,
-    GoesOn,
+    /// After its bracket.
+    Opened,
+    AfterItem,
+    AfterComma,
     IsOver,
 }
 
@@ -62,7 +65,7 @@ impl<'a> Records<'a> {
         match self.layout {
             Layout::Lines => Ok(self.next_line()),
             Layout::Values => Ok(self.next_value()),
-            Layout::Array(_) => self.next_item(),
+            Layout::Array(phase) => self.next_item(phase),
         }
     }
 
@@ -92,18 +95,30 @@ impl<'a> Records<'a> {
         Some(record)
     }
 
-    fn next_item(&mut self) -> Result<Option<Record<'a>>, Wrong> {
+    /// As strict as JSON is: where a comma is missing, something else may be missing as well.
+    fn next_item(&mut self, mut phase: Phase) -> Result<Option<Record<'a>>, Wrong> {
         loop {
             self.skip_blanks();
             let Some(next) = self.bytes.get(self.at) else { return Ok(None) };
-            match (self.layout, next) {
-                (Layout::Array(Phase::Begins), b'[') => self.pass(Phase::GoesOn),
-                (Layout::Array(Phase::Begins), _) => return Err("an array without its bracket"),
-                (Layout::Array(Phase::IsOver), _) => return Err("more comes after the array"),
-                (_, b']') => self.pass(Phase::IsOver),
-                (_, b',') => self.pass(Phase::GoesOn),
-                _ => return Ok(self.next_value()),
-            }
+            phase = match (phase, next) {
+                (Phase::Begins, b'[') => Phase::Opened,
+                (Phase::Begins, _) => return Err("an array without its bracket"),
+                (Phase::Opened | Phase::AfterItem, b']') => Phase::IsOver,
+                (Phase::AfterItem, b',') => Phase::AfterComma,
+                (Phase::AfterItem, _) => return Err("an array without a comma or its end"),
+                (Phase::Opened | Phase::AfterComma, b',' | b']') => {
+                    return Err("a comma too many in an array");
+                }
+                (Phase::Opened | Phase::AfterComma, _) => {
+                    let item = self.next_value();
+                    if item.is_some() {
+                        self.layout = Layout::Array(Phase::AfterItem);
+                    }
+                    return Ok(item);
+                }
+                (Phase::IsOver, _) => return Err("more comes after the array"),
+            };
+            self.pass(phase);
         }
     }
 
@@ -210,10 +225,14 @@ mod tests {
     #[test]
     fn an_array_has_items() {
         let array = Layout::Array(Phase::Begins);
-        let (all, end) = records(" [{\"a\":1},\n {}, ]\n", array);
-        assert_eq!((all, end), (of(&[(1, "{\"a\":1}"), (2, "{}")]), Ok(17)));
+        let (all, end) = records(" [{\"a\":1},\n {} ]\n", array);
+        assert_eq!((all, end), (of(&[(1, "{\"a\":1}"), (2, "{}")]), Ok(16)));
         assert_eq!(records("[]", array), (vec![], Ok(2)));
         assert_eq!(records("[{}] {}", array).1, Err("more comes after the array"));
+        assert_eq!(records("[{} {}]", array).1, Err("an array without a comma or its end"));
+        for text in ["[{},]", "[{},,{}]", "[,{}]", "[,]"] {
+            assert_eq!(records(text, array).1, Err("a comma too many in an array"), "{text}");
+        }
         assert_eq!(records("[{\"a\":1},{\"b", array), (of(&[(1, "{\"a\":1}")]), Ok(9)));
     }
 }

@@ -137,6 +137,19 @@ fn what_arrow_writes_is_read() {
     assert!(rows(&batch) == rows(&content.batch.project(&order).unwrap()));
 }
 
+#[test]
+fn an_empty_file_is_of_any_format() {
+    let folder = Folder::new();
+    let file = |name, content: &str| folder.file(name, content);
+    let files = [file("1", ""), file("2", "{\"a\":1}\n"), file("3", "\n \n")];
+    assert_eq!(read_files(&files).unwrap().rows(), [[Some("1".to_string())]]);
+    let gzip = compress(Codec::Gzip, b"");
+    let files = [folder.file("4", gzip), folder.file("5", write::parquet(&all_types(3), 10))];
+    // Of Parquet none is empty.
+    assert_eq!(read_files(&files).unwrap_err().code(), codes::FILE_DAMAGED);
+    assert_eq!(read_files(&[file("6", "")]).unwrap_err().code(), codes::FILE_EMPTY);
+}
+
 fn value(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::String(text)) => text,
