@@ -28,4 +28,5 @@ mod round_trip;
 mod shared_data;
 mod shop;
 mod small_cluster;
+mod suite_formats;
 mod terminal;
