@@ -179,21 +179,29 @@ impl SuiteJob<'_> {
         self
     }
 
-    /// The job over the suite's files in a folder.
+    /// The job over the suite's files in a folder, of whatever format they are.
     pub fn over(&self, folder: impl AsRef<Path>) -> Result<Job, Error> {
-        let mut job = self.without_files()?;
-        let tables = self.suite.tables.iter().map(|table| table.in_folder(folder.as_ref()));
-        job.tables = tables.map(|table| Ok(Table::from(table?))).collect::<Result<_, Error>>()?;
+        let mut job = self.without_tables()?;
+        for table in &self.suite.tables {
+            let (table, notes) = Table::declared(table.in_folder(folder.as_ref())?)?;
+            job.tables.push(table);
+            job.notes.extend(notes);
+        }
         Ok(job)
     }
 
-    /// The job over no files: it can be planned, not run.
+    /// The job over no files: it can be planned, not run. Fails where only files say which columns a table has.
     pub fn without_files(&self) -> Result<Job, Error> {
+        let mut job = self.without_tables()?;
+        let tables = self.suite.tables.iter().map(|table| Ok(Table::from(table.without_files()?)));
+        job.tables = tables.collect::<Result<_, Error>>()?;
+        Ok(job)
+    }
+
+    fn without_tables(&self) -> Result<Job, Error> {
         let params = self.suite.assign(&self.params)?.into_iter().collect();
         let queries = self.suite.select(&self.queries)?.into_iter().cloned().collect();
-        let tables =
-            self.suite.tables.iter().map(|table| Table::from(table.without_files())).collect();
-        Ok(Job { tables, queries, params, ..Job::default() })
+        Ok(Job { queries, params, ..Job::default() })
     }
 }
 

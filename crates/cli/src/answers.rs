@@ -1,17 +1,17 @@
 //! Destinations of a run's answers, and the outcome of each query.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use caudal::{Failure, Job, QueryId, codes};
+use caudal::{Failure, Job, QueryId, TableProgress, codes};
 
 use crate::args::OutputArgs;
 use crate::error::Failed;
-use crate::output::{Format, ResultFile, Writer, prepare_folder, stdout, writer};
+use crate::output::{Held, Place, ResultFile, Several, Sink, Style, Written};
+use crate::plain_text::plain_line;
 
 pub struct Answers {
     queries: Vec<Query>,
@@ -33,46 +33,36 @@ pub type Schemas = [Result<SchemaRef, Failure>];
 
 enum Destination {
     /// A file per query.
-    Folder { files: Vec<Option<ResultFile>>, written: Vec<PathBuf> },
+    Files(Vec<Option<ResultFile>>),
     /// One query, shown as its rows come. Nothing is written before the first: the query may fail.
-    Stream { format: Format, out: Option<Box<dyn Writer>> },
+    Stream { style: Style, out: Option<Written> },
     /// Several queries on one stdout: each when it is complete and all before it are shown.
-    InTurn { format: Format, waiting: VecDeque<(usize, Vec<RecordBatch>)> },
+    InTurn { several: Several, waiting: VecDeque<(usize, Held)> },
 }
 
 impl Answers {
     /// For answers of these columns, query by query.
     pub fn new(job: &Job, schemas: &Schemas, output: &OutputArgs) -> Result<Self, Failed> {
         let queries: Vec<_> = job.queries.iter().zip(schemas).map(Query::new).collect();
-        let to = match (&output.out, output.format) {
-            (None, Some(Format::Parquet)) => {
-                return Err(Failed::new(
-                    codes::PARQUET_ON_STDOUT,
-                    "Parquet cannot be written to stdout",
-                )
-                .hint("name a folder with --out".to_string()));
+        let create = |create: &dyn Fn(&Query, SchemaRef) -> Result<ResultFile, Failed>| {
+            let file = |query: &Query| match &query.schema {
+                Ok(schema) => create(query, SchemaRef::clone(schema)).map(Some),
+                Err(_) => Ok(None),
+            };
+            let files = queries.iter().map(file).collect::<Result<_, _>>()?;
+            Ok::<_, Failed>(Destination::Files(files))
+        };
+        let to = match Place::of(output, queries.len())? {
+            Place::File { path, style, packing } => {
+                create(&|_, schema| ResultFile::create(path.clone(), style, packing, schema))?
             }
-            (Some(folder), format) => {
-                prepare_folder(folder)?;
-                let format = format.unwrap_or(Format::Csv);
-                let create = |query: &Query| match &query.schema {
-                    Ok(schema) => {
-                        ResultFile::create(folder, &query.name, format, schema.clone()).map(Some)
-                    }
-                    Err(_) => Ok(None),
-                };
-                let files = queries.iter().map(create).collect::<Result<_, _>>()?;
-                Destination::Folder { files, written: vec![] }
+            Place::Folder { path, style } => {
+                create(&|query, schema| ResultFile::create_in(&path, &query.name, style, schema))?
             }
-            (None, format) => {
-                let format = format.unwrap_or_else(Format::for_stdout);
-                match &queries[..] {
-                    [_] => Destination::Stream { format, out: None },
-                    _ => {
-                        let waiting = (0..queries.len()).map(|query| (query, vec![])).collect();
-                        Destination::InTurn { format, waiting }
-                    }
-                }
+            Place::Stdout(style) if queries.len() == 1 => Destination::Stream { style, out: None },
+            Place::Stdout(style) => {
+                let waiting = (0..queries.len()).map(|query| (query, Held::default())).collect();
+                Destination::InTurn { several: Several::new(style), waiting }
             }
         };
         Ok(Self { queries, to })
@@ -82,17 +72,18 @@ impl Answers {
         let answer = &mut self.queries[query.index()];
         answer.rows += batch.num_rows();
         match &mut self.to {
-            Destination::Folder { files, .. } => {
+            Destination::Files(files) => {
                 let file = &mut files[query.index()];
                 if let Some(Err(error)) = file.as_mut().map(|file| file.write(&batch)) {
+                    // Nothing that could be taken for an answer is left of it.
+                    *file = None;
                     answer.refuse(error)?;
-                    file.take().into_iter().for_each(ResultFile::discard);
                 }
             }
-            Destination::Stream { format, out } => {
+            Destination::Stream { style, out } => {
                 let out = match out {
                     Some(out) => out,
-                    None => out.insert(stdout_writer(*format, answer)?),
+                    None => out.insert(answer.begin(*style)?),
                 };
                 if let Err(error) = out.write(&batch) {
                     answer.refuse(error)?;
@@ -101,7 +92,7 @@ impl Answers {
             }
             Destination::InTurn { waiting, .. } => {
                 let mine = waiting.iter_mut().find(|(index, _)| *index == query.index());
-                mine.expect("rows come before the end of their answer").1.push(batch);
+                mine.expect("rows come before the end of their answer").1.push(batch)?;
             }
         }
         Ok(())
@@ -111,17 +102,15 @@ impl Answers {
         let answer = &mut self.queries[query.index()];
         let succeeded = answer.outcome.get_or_insert(outcome).is_ok();
         match &mut self.to {
-            Destination::Folder { files, written } => match files[query.index()].take() {
-                Some(file) if succeeded => match file.finish() {
-                    Ok(path) => written.push(path),
-                    Err(error) => answer.refuse(error)?,
-                },
-                Some(file) => file.discard(),
-                None => {}
-            },
-            Destination::Stream { format, out } if succeeded => match out.take() {
+            Destination::Files(files) => {
+                let file = files[query.index()].take().filter(|_| succeeded);
+                if let Some(Err(error)) = file.map(ResultFile::finish) {
+                    answer.refuse(error)?;
+                }
+            }
+            Destination::Stream { style, out } if succeeded => match out.take() {
                 Some(out) => out.finish()?,
-                None => stdout_writer(*format, answer)?.finish()?,
+                None => answer.begin(*style)?.finish()?,
             },
             Destination::Stream { .. } => {}
             Destination::InTurn { .. } => self.show_those_in_turn()?,
@@ -130,34 +119,36 @@ impl Answers {
     }
 
     fn show_those_in_turn(&mut self) -> Result<(), Failed> {
-        let Destination::InTurn { format, waiting } = &mut self.to else { return Ok(()) };
+        let Destination::InTurn { several, waiting } = &mut self.to else { return Ok(()) };
         while let Some((index, _)) = waiting.front()
             && let Some(outcome) = &self.queries[*index].outcome
         {
-            let (index, batches) = waiting.pop_front().expect("looked at above");
-            if outcome.is_err() {
+            let is_answered = outcome.is_ok();
+            let (index, rows) = waiting.pop_front().expect("looked at above");
+            if !is_answered {
                 continue;
             }
             let query = &mut self.queries[index];
-            if let Err(error) = query.show(*format, &batches) {
+            if let Err(error) = several.show(&query.name, &query.title, query.columns(), rows) {
                 query.refuse(error)?;
             }
+        }
+        if waiting.is_empty() {
+            several.finish()?;
         }
         Ok(())
     }
 
     /// Gives up what is unfinished, so that no partial file stays.
     pub fn abandon(&mut self) {
-        if let Destination::Folder { files, .. } = &mut self.to {
-            for file in files.iter_mut().filter_map(Option::take) {
-                file.discard();
-            }
+        if let Destination::Files(files) = &mut self.to {
+            files.clear();
         }
     }
 
-    /// A line per query on stderr where results went to files.
-    pub fn summary(&self) -> Option<String> {
-        let Destination::Folder { .. } = &self.to else { return None };
+    /// A line per query on stderr where results went to files, and one per table of which rows are in none of them.
+    pub fn summary(&self, tables: &[TableProgress]) -> Option<String> {
+        let Destination::Files(_) = &self.to else { return None };
         let width = self.queries.iter().map(|query| query.name.len()).max().unwrap_or(0);
         let line = |query: &Query| {
             let unit = if query.rows == 1 { "row" } else { "rows" };
@@ -169,7 +160,13 @@ impl Answers {
             };
             format!("{:width$} {became}  {}", query.name, query.title).trim_end().to_string()
         };
-        Some(self.queries.iter().map(line).collect::<Vec<_>>().join("\n"))
+        let left_out = |table: &TableProgress| {
+            let TableProgress { name, rows, rejected, .. } = table;
+            format!("left out: {rejected} of {} rows of {}", rows + rejected, plain_line(name))
+        };
+        let lossy = tables.iter().filter(|table| table.rejected > 0);
+        let lines: Vec<_> = self.queries.iter().map(line).chain(lossy.map(left_out)).collect();
+        Some(lines.join("\n"))
     }
 
     /// Every query's own word. All but the last failure are told here; that one is the process's.
@@ -179,11 +176,6 @@ impl Answers {
         failures.iter().for_each(Failed::tell);
         Err(last)
     }
-}
-
-fn stdout_writer(format: Format, query: &Query) -> io::Result<Box<dyn Writer>> {
-    let schema = query.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()));
-    writer(format, schema, stdout())
 }
 
 impl Query {
@@ -197,25 +189,14 @@ impl Query {
         }
     }
 
-    /// The whole answer, under its title.
-    fn show(&self, format: Format, batches: &[RecordBatch]) -> io::Result<()> {
-        let mut stdout = stdout();
-        match format {
-            Format::Table => writeln!(stdout, "{}: {}", self.name, self.title)?,
-            Format::Markdown => writeln!(stdout, "## {}: {}\n", self.name, self.title)?,
-            Format::Csv => writeln!(stdout, "# {}: {}", self.name, self.title)?,
-            Format::Json | Format::Ndjson | Format::Parquet => {}
-        }
-        let schema = self.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()));
-        let mut out = writer(format, schema, stdout)?;
-        for batch in batches {
-            out.write(batch)?;
-        }
-        out.finish()?;
-        if matches!(format, Format::Table | Format::Markdown | Format::Csv) {
-            writeln!(io::stdout())?;
-        }
-        Ok(())
+    /// Its columns; none, if nothing is known of them.
+    fn columns(&self) -> SchemaRef {
+        self.schema.clone().unwrap_or_else(|_| Arc::new(Schema::empty()))
+    }
+
+    /// The beginning of its answer on stdout.
+    fn begin(&self, style: Style) -> io::Result<Written> {
+        Written::begin(style, self.columns(), Sink::stdout())
     }
 
     /// A value that its format does not hold is the failure of this query; anything else is that of the run.

@@ -180,6 +180,9 @@ pub struct ExplainArgs {
     pub suite: Option<String>,
     #[command(flatten)]
     pub choice: ChoiceArgs,
+    /// The folder with the suite's data, where only its files say which columns a table has
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub data: Option<PathBuf>,
     /// SQL instead of a suite
     #[arg(short = 'c', long = "command", value_name = "SQL", allow_hyphen_values = true)]
     pub sql: Option<String>,
@@ -315,12 +318,16 @@ pub struct ChoiceArgs {
 
 #[derive(Args)]
 pub struct OutputArgs {
-    /// Write each result to a file in this folder instead of to stdout
-    #[arg(short, long, value_name = "DIR")]
+    /// Write to a file instead of to stdout: result.csv, .tsv, .json, .ndjson, .parquet, .arrow, .md or .txt, text also
+    /// with .gz or .zst after it. Another name is that of a folder, with a file for each result
+    #[arg(short, long, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
-    /// How to write results: a table on a terminal, CSV otherwise, unless said here
+    /// How to write results: as the name of --out says, else a table on a terminal, CSV otherwise, unless said here
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    /// What is between fields of CSV: a character, or tab [default: a comma; a tab for .tsv]
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
+    pub delimiter: Option<u8>,
     /// Say nothing but results, errors and how many rows were left out
     #[arg(long)]
     pub quiet: bool,
@@ -391,6 +398,15 @@ pub struct TimeArgs {
     /// How long to wait for its turn on a cluster that has as many sessions open as it allows
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
     pub wait: Duration,
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [b'"' | b'\n' | b'\r'] => Err("quotes and line ends have another meaning".to_string()),
+        [byte] => Ok(*byte),
+        _ => Err(format!("{text:?} is not one character of ASCII, nor `tab`")),
+    }
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {

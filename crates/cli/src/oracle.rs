@@ -25,7 +25,7 @@ pub fn answer(job: &Job, folder: &Path) -> Result<(), Failed> {
 async fn answer_all(job: &Job, folder: &Path) -> Result<(), Failed> {
     for query in &job.queries {
         let (schema, batches) = oracle::answer(job, query).await?;
-        let mut file = ResultFile::create(folder, &query.name, Format::Csv, schema)?;
+        let mut file = ResultFile::create_in(folder, &query.name, Format::Csv, schema)?;
         for batch in &batches {
             file.write(batch)?;
         }

@@ -20,6 +20,18 @@ pub fn plain_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// JSON on one line, with escapes for what would be obeyed by a terminal: the same value for whoever parses it.
+pub fn plain_json(value: &serde_json::Value) -> String {
+    let mut plain = String::new();
+    for c in value.to_string().chars() {
+        match is_control(c) {
+            true => plain.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// C0, DEL and C1, and what reorders the text around it.
 fn is_control(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
@@ -93,6 +105,14 @@ mod tests {
         for fine in ["", "ñandú 日本 👩‍👩‍👧", "a\tb"] {
             assert!(matches!(plain(fine), Cow::Borrowed(text) if text == fine));
         }
+    }
+
+    #[test]
+    fn json_without_control_characters_is_the_same_value() {
+        let value = serde_json::json!({ "a\u{9b}": ["\u{7f}x\u{1b}", "\u{202e}ñ\n\t"] });
+        let plain = plain_json(&value);
+        assert!(!plain.contains(char::is_control) && !plain.contains('\u{202e}'), "{plain}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&plain).unwrap(), value);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use caudal::{Job, Progress, TableProgress};
 use caudal_core::limits;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::plain_text::plain_line;
+
 const REFRESH: Duration = Duration::from_millis(limits::PROGRESS_MS);
 
 /// Nothing is shown of a run that is over sooner.
@@ -34,7 +36,7 @@ impl Display {
         let bar = |TableProgress { name, total_bytes, .. }: &TableProgress| {
             let bar = total_bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let bar = bar.with_style(table_style());
-            screen.add(bar.with_prefix(format!("{name:width$}")))
+            screen.add(bar.with_prefix(format!("{:width$}", plain_line(name))))
         };
         let tables = tables.iter().map(bar).collect();
         let queries = ProgressBar::new(job.queries.len() as u64).with_style(query_style());
@@ -62,7 +64,7 @@ impl Display {
             && !waiting.is_empty()
             && *told != waiting
         {
-            eprintln!("{waiting}");
+            eprintln!("{}", plain_line(&waiting));
             told.clone_from(&waiting);
         }
         self.queries.set_message(waiting);

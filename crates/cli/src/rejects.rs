@@ -10,7 +10,7 @@ use caudal_core::limits;
 
 use crate::error::Failed;
 use crate::output::{Format, prepare_folder};
-use crate::plain_text::plain_line;
+use crate::plain_text::{plain_json, plain_line};
 
 pub struct Rejects {
     tables: BTreeMap<TableId, Table>,
@@ -79,7 +79,7 @@ impl Rejects {
                     let read = progress.iter().find(|read| read.name == source.name);
                     let rows = read.map(|read| read.rows);
                     let line = rejects.as_json(&source.name, rows, is_quiet);
-                    writeln!(stderr, "{line}")?;
+                    writeln!(stderr, "{}", plain_json(&line))?;
                 }
                 false => self.tell(source, rejects, is_quiet, &mut stderr)?,
             }

@@ -5,6 +5,7 @@ use caudal::{Event, Job, Progress, Run};
 use crate::answers::Answers;
 use crate::args::{InputArgs, OutputArgs};
 use crate::error::Failed;
+use crate::plain_text::plain;
 use crate::progress::Display;
 use crate::rejects::Rejects;
 
@@ -55,11 +56,12 @@ impl Showing {
             answers.abandon();
         }
         // Also of a run that failed: they may be why.
-        let told = rejects.finish().and_then(|()| rejects.report(quiet, &progress.tables()));
+        let tables = progress.tables();
+        let told = rejects.finish().and_then(|()| rejects.report(quiet, &tables));
         ran?;
         told?;
-        if let Some(summary) = answers.summary().filter(|_| !quiet) {
-            eprintln!("{summary}");
+        if let Some(summary) = answers.summary(&tables).filter(|_| !quiet) {
+            eprintln!("{}", plain(&summary));
         }
         answers.verdict()
     }

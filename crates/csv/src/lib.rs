@@ -70,4 +70,6 @@ pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
 pub use sniff::{Unsaid, sniff, sniff_head};
 pub use spec::{At, Column, Options, Table, Type};
+pub use time::{date as parse_date, timestamp as parse_timestamp};
 pub use time_format::TimeFormat;
+pub use value::decimal as parse_decimal;

@@ -36,6 +36,8 @@ pub enum NoteKind {
     ExtraColumns(Vec<String>),
     /// Columns of the first file that this one does not have: whoever asks for them gets an error.
     MissingColumns(Vec<String>),
+    /// Names that are said of a table of JSON, and that no object has at the beginning of its files.
+    NamesNotSeen(Vec<String>),
 }
 
 impl Note {
@@ -105,6 +107,11 @@ impl fmt::Display for Note {
             NoteKind::ExtraColumns(names) => {
                 write!(f, "has columns that the table's first file has not: {}", listed(names))
             }
+            NoteKind::NamesNotSeen(names) => write!(
+                f,
+                "no object at its beginning has {}: NULL unless later ones have",
+                listed(names)
+            ),
             NoteKind::MissingColumns(names) => {
                 write!(f, "lacks columns that the table's first file has: {}", listed(names))
             }

@@ -29,6 +29,11 @@ impl Csv {
         Csv { spec, origins: OnceLock::new() }
     }
 
+    /// Whose columns are known, in files that have been looked for.
+    pub fn declared(spec: caudal_csv::Table, origins: Arc<[Origin]>) -> Csv {
+        Csv { spec, origins: origins.into() }
+    }
+
     /// With the columns of the first file's header, and the types that the beginnings of all suggest.
     pub fn guessed(
         name: &str,

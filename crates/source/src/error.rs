@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use arrow::datatypes::DataType;
 use caudal_core::{Code, Coded, codes};
+use caudal_csv::Type;
 
 use crate::reject::Reject;
 use crate::unpack::Damage;
@@ -47,6 +48,19 @@ pub enum Error {
     #[error("{}: column `{column}` is of type {ty}, and of type {first_ty} in {}", .path.display(), .first.display())]
     TypesDiffer { path: PathBuf, column: String, ty: DataType, first: PathBuf, first_ty: DataType },
 
+    #[error(
+        "{}: column `{column}` of table `{table}` is of type {ty}, and said to be {}",
+        .path.display(),
+        word(*.said)
+    )]
+    OtherType { path: PathBuf, table: String, column: String, ty: DataType, said: Type },
+
+    #[error("table `{table}`: a value is not of the type that is said of it: {why}")]
+    NotExact { table: String, why: String },
+
+    #[error("no columns are said of table `{table}`, and its files are {format}")]
+    ColumnsNotSaid { table: String, format: &'static str },
+
     #[error("{} is {format}, and {} is {first_format}", .path.display(), .first.display())]
     FormatsDiffer {
         path: PathBuf,
@@ -71,6 +85,16 @@ pub enum Error {
 
     #[error("a table with more than 2^32 chunks")]
     TooManyChunks,
+}
+
+/// A type, as whoever declares it writes it.
+fn word(ty: Type) -> String {
+    match ty {
+        Type::Int64 => "int".to_string(),
+        Type::Float64 => "float".to_string(),
+        Type::Boolean => "bool".to_string(),
+        other => other.to_string(),
+    }
 }
 
 impl Error {
@@ -114,6 +138,8 @@ impl Coded for Error {
             Error::ColumnMissing { .. }
             | Error::TypesDiffer { .. }
             | Error::FormatsDiffer { .. } => codes::FILES_DIFFER,
+            Error::OtherType { .. } | Error::NotExact { .. } => codes::COLUMN_OF_OTHER_TYPE,
+            Error::ColumnsNotSaid { .. } => codes::COLUMNS_NOT_SAID,
             Error::NoColumns(_) | Error::NoTable { .. } => codes::NO_TABLE_IN_FILE,
             Error::TooLong { .. } => codes::RECORD_TOO_LONG,
             Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
@@ -145,6 +171,13 @@ impl Coded for Error {
             | Error::TypesDiffer { .. }
             | Error::FormatsDiffer { .. } => {
                 "name them as two tables, and join them with UNION ALL"
+            }
+            Error::OtherType { .. } | Error::NotExact { .. } => {
+                "say another type, or leave the table's columns out of suite.toml and use CAST in the queries"
+            }
+            Error::ColumnsNotSaid { .. } => {
+                "say them in suite.toml: columns = [{ name = \"id\", type = \"int\" }, ...]; \
+                 caudal schema FILE shows what they are"
             }
             Error::NoColumns(_) | Error::NoTable { .. } => {
                 "a table of JSON is an object a line, or one array of objects"

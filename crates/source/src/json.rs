@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use caudal_core::limits;
-use caudal_csv::Options;
+use caudal_csv::{At, Column, Note, NoteKind, Options};
 
 use self::cursor::Cursor;
 use self::cutter::{Cut, Cutter, Piece};
@@ -26,7 +26,7 @@ use crate::lanes::{Chunks, Lanes, SideBySide};
 use crate::origin::Origin;
 use crate::position::{Numbers, with_position};
 use crate::progress::Taken;
-use crate::said::Said;
+use crate::said::{Said, bad, no_such_column, of_json};
 use crate::source::Chunk;
 
 const NAME: &str = "JSON file";
@@ -36,7 +36,7 @@ const NAME: &str = "JSON file";
 pub struct Json {
     origins: Arc<[Origin]>,
     layouts: Vec<Layout>,
-    /// As they are guessed.
+    /// Under their names in the files, as they are parsed.
     fields: Fields,
     schema: SchemaRef,
 }
@@ -44,14 +44,7 @@ pub struct Json {
 impl Json {
     /// With the names that the objects at the beginning of each file have, and types that fit their values.
     pub fn guessed(table: &str, origins: Arc<[Origin]>, said: &Said) -> Result<Json, Error> {
-        let sample_bytes = (limits::INFER_BYTES / origins.len()).max(limits::INFER_FILE_BYTES_MIN);
-        let (mut guess, mut layouts) = (Guess::default(), vec![]);
-        for origin in &*origins {
-            let (sample, is_whole) = origin.sample(sample_bytes)?;
-            let layout = layout_of(&sample);
-            look_at(&sample, layout, is_whole, &mut guess);
-            layouts.push(layout);
-        }
+        let Looked { guess, layouts, .. } = look_at_all(&origins)?;
         let no_table = |why: &str| Error::NoTable {
             path: origins[0].path().to_path_buf(),
             why: why.to_string(),
@@ -66,6 +59,64 @@ impl Json {
         let schema = Arc::new(Schema::new(fields.iter().map(column).collect::<Vec<_>>()));
         Ok(Json { origins, layouts, fields, schema })
     }
+
+    /// With names and types that are said; and what there is to say of names that have not been seen.
+    pub fn declared(
+        spec: &caudal_csv::Table,
+        origins: Arc<[Origin]>,
+    ) -> Result<(Json, Vec<Note>), Error> {
+        let Looked { guess, layouts, are_whole } = look_at_all(&origins)?;
+        let known = match guess.data_type() {
+            DataType::Struct(fields) => fields,
+            _ => Fields::empty(),
+        };
+        let (mut fields, mut unseen) = (vec![], vec![]);
+        for Column { name, at, ty } in &spec.columns {
+            let At::Header(key) = at else {
+                let why =
+                    format!("column `{name}` has a place (at), and columns of JSON have none");
+                return Err(bad(&spec.name, why));
+            };
+            if known.find(key).is_none() && !guess.has_too_many_names() {
+                unseen.push(key.clone());
+            }
+            if fields.iter().any(|field: &Field| field.name() == key) {
+                let why = format!("two columns are `{key}` of its objects, and can be one of JSON");
+                return Err(bad(&spec.name, why));
+            }
+            fields.push(Field::new(key, of_json(*ty), true));
+        }
+        if let (Some(name), true) = (unseen.first(), are_whole) {
+            let names = known.iter().map(|field| field.name().clone()).collect();
+            return Err(no_such_column(&spec.name, &origins[0], name, names));
+        }
+        let kind = NoteKind::NamesNotSeen(unseen.clone());
+        let file = origins[0].path().to_path_buf();
+        let notes = (!unseen.is_empty()).then_some(Note { file, kind });
+        let json = Json { origins, layouts, fields: fields.into(), schema: spec.schema() };
+        Ok((json, notes.into_iter().collect()))
+    }
+}
+
+/// What the beginnings of files say.
+struct Looked {
+    guess: Guess,
+    layouts: Vec<Layout>,
+    /// Whether the beginnings are all there is.
+    are_whole: bool,
+}
+
+fn look_at_all(origins: &[Origin]) -> Result<Looked, Error> {
+    let sample_bytes = (limits::INFER_BYTES / origins.len()).max(limits::INFER_FILE_BYTES_MIN);
+    let mut looked = Looked { guess: Guess::default(), layouts: vec![], are_whole: true };
+    for origin in origins {
+        let (sample, is_whole) = origin.sample(sample_bytes)?;
+        let layout = layout_of(&sample);
+        look_at(&sample, layout, is_whole, &mut looked.guess);
+        looked.layouts.push(layout);
+        looked.are_whole &= is_whole;
+    }
+    Ok(looked)
 }
 
 /// Texts of a table are views.

@@ -12,6 +12,7 @@
 mod columns;
 mod convert;
 mod csv;
+mod declared;
 mod error;
 mod folder;
 mod format;

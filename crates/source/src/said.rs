@@ -62,13 +62,7 @@ impl Said {
                 let names = fields.iter().map(|field| field.name().clone());
                 return Err(no_such_column(table, origin, name, names.collect()));
             };
-            let Some(data_type) = of_json(*ty) else {
-                let why = format!(
-                    "columns of JSON are text, int, float or bool, and `{name}` cannot be said to be {ty}"
-                );
-                return Err(bad(table, why));
-            };
-            fields[at].set_data_type(data_type);
+            fields[at].set_data_type(of_json(*ty));
         }
         Ok(fields.into())
     }
@@ -97,20 +91,19 @@ impl Said {
     }
 }
 
-/// The type that values of JSON are parsed as, if there is one.
-fn of_json(ty: Type) -> Option<DataType> {
+/// The type that values of JSON are parsed as.
+pub fn of_json(ty: Type) -> DataType {
     match ty {
-        Type::Text => Some(DataType::Utf8),
-        Type::Int64 | Type::Float64 | Type::Boolean => Some(ty.data_type()),
-        Type::Decimal { .. } | Type::Date | Type::Timestamp => None,
+        Type::Text => DataType::Utf8,
+        other => other.data_type(),
     }
 }
 
-fn bad(table: &str, why: String) -> Error {
+pub fn bad(table: &str, why: String) -> Error {
     caudal_csv::Error::BadDialect { table: table.to_string(), why }.into()
 }
 
-fn no_such_column(table: &str, origin: &Origin, column: &str, header: Vec<String>) -> Error {
+pub fn no_such_column(table: &str, origin: &Origin, column: &str, header: Vec<String>) -> Error {
     let (table, file) = (table.to_string(), origin.path().to_path_buf());
     caudal_csv::Error::NoSuchColumn { table, file, column: column.to_string(), header }.into()
 }

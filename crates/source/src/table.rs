@@ -28,6 +28,10 @@ pub struct Table {
 }
 
 impl Table {
+    pub(crate) fn new(name: String, kind: Kind, format: Arc<dyn Format>) -> Table {
+        Table { name, kind, format }
+    }
+
     /// The table in these files, with the format that their first bytes tell, and the columns that they say or suggest.
     /// `-` is standard input.
     pub fn guessed(name: impl Into<String>, files: &[PathBuf]) -> Result<Table, Error> {

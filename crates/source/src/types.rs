@@ -116,6 +116,33 @@ pub fn common(one: &DataType, other: &DataType) -> Option<DataType> {
     }
 }
 
+/// Whether a type holds every value of another exactly.
+pub fn holds(ty: &DataType, other: &DataType) -> bool {
+    if common(ty, other).as_ref() == Some(ty) {
+        return true;
+    }
+    match (ty, other) {
+        (DataType::Decimal128(precision, scale), other) => {
+            let whole = i16::from(*precision) - i16::from(*scale);
+            integer(other).is_some_and(|(bits, has_sign)| whole >= digits(bits, has_sign))
+        }
+        // All of eighteen digits are.
+        (DataType::Int64, DataType::Decimal128(..=18, 0)) => true,
+        _ => false,
+    }
+}
+
+/// Digits of the largest integer.
+fn digits(bits: u8, has_sign: bool) -> i16 {
+    match (bits, has_sign) {
+        (8, _) => 3,
+        (16, _) => 5,
+        (32, _) => 10,
+        (_, true) => 19,
+        (_, false) => 20,
+    }
+}
+
 /// Bits, and whether it has a sign.
 fn integer(ty: &DataType) -> Option<(u8, bool)> {
     Some(match ty {
@@ -183,6 +210,38 @@ mod tests {
         ] {
             assert_eq!(common(&one, &other), expected, "{one} and {other}");
             assert_eq!(common(&other, &one), expected, "{other} and {one}");
+        }
+    }
+
+    #[test]
+    fn a_wider_type_holds_all_of_a_narrower() {
+        use DataType::*;
+        let micros = Timestamp(TimeUnit::Microsecond, None);
+        for (ty, other, expected) in [
+            (Int64, Int8, true),
+            (Int64, UInt32, true),
+            (Int64, UInt64, false),
+            (Int64, Float64, false),
+            (Int64, Decimal128(18, 0), true),
+            (Int64, Decimal128(19, 0), false),
+            (Int64, Decimal128(10, 2), false),
+            (Float64, Float32, true),
+            (Float64, Int32, true),
+            (Float64, Int64, false),
+            (Float64, Decimal128(5, 2), false),
+            (Decimal128(10, 2), Decimal128(8, 2), true),
+            (Decimal128(10, 2), Decimal128(10, 0), false),
+            (Decimal128(10, 2), Int16, true),
+            (Decimal128(11, 2), Int32, false),
+            (Decimal128(21, 2), Int64, true),
+            (Decimal128(21, 2), UInt64, false),
+            (micros.clone(), Timestamp(TimeUnit::Second, None), true),
+            (micros.clone(), Timestamp(TimeUnit::Nanosecond, None), false),
+            (micros.clone(), Timestamp(TimeUnit::Microsecond, Some("UTC".into())), false),
+            (micros, Date32, false),
+            (Utf8View, Int64, false),
+        ] {
+            assert_eq!(holds(&ty, &other), expected, "{ty} and {other}");
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Error {
         patterns = patterns.join(" or ")
     )]
     NoFiles { table: String, folder: PathBuf, patterns: Vec<String> },
+    #[error("the columns of table `{table}` are those of its files")]
+    ColumnsOfFiles { table: String },
     #[error("`{pattern}` is not a file pattern: {source}")]
     BadPattern { pattern: String, source: glob::PatternError },
     #[error("{text}: {message}")]
@@ -62,6 +64,7 @@ impl Coded for Error {
             Self::WrongParamType { .. } => codes::WRONG_PARAMETER_TYPE,
             Self::MissingParam { .. } => codes::SUITE_PARAMETER_MISSING,
             Self::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
+            Self::ColumnsOfFiles { .. } => codes::COLUMNS_NOT_SAID,
             Self::BadPattern { .. } => codes::BAD_PATTERN,
             Self::BadOptions { .. } => codes::BAD_DIALECT,
             Self::NotAnAssignment { .. } => codes::NOT_AN_ASSIGNMENT,
@@ -96,6 +99,9 @@ impl Coded for Error {
                 "options are a table of TOML: {delimiter=\";\", null=\"NA\", header=false}; docs/files.md lists them"
                     .to_string(),
             ),
+            Self::ColumnsOfFiles { .. } => {
+                Some("say where they are: --data DIR".to_string())
+            }
             Self::NoFiles { .. } => {
                 Some("patterns are relative to the data folder: is it the right one?".to_string())
             }

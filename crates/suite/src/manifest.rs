@@ -107,6 +107,7 @@ struct RawTable {
     fields: Option<usize>,
     #[serde(default)]
     dialect: Option<Spanned<RawDialect>>,
+    #[serde(default)]
     columns: Vec<RawColumn>,
 }
 
@@ -383,6 +384,13 @@ file = "q1.sql"
         assert_eq!(refused("at = 0", "at = 0, header = \"x\"").0, codes::BAD_MANIFEST);
         assert_eq!(refused("\"q1\"", "\"../q1\"").0, codes::BAD_MANIFEST);
         assert_eq!(refused("[\"a.csv\", \"b_*.csv\"]", "[]").0, codes::BAD_MANIFEST);
+    }
+
+    #[test]
+    fn columns_may_be_left_to_the_files() {
+        let (head, rest) = GOOD.split_once("columns = [").unwrap();
+        let text = format!("{head}{}", rest.split_once("\n]\n").unwrap().1);
+        assert_eq!(parsed(&text).unwrap().tables[0].columns, []);
     }
 
     #[test]

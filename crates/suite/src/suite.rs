@@ -36,7 +36,7 @@ pub struct TablePattern {
     pub files: Vec<String>,
     /// Number of fields of a row, where the header is wrong about it.
     pub fields: Option<usize>,
-    /// Columns that SQL sees.
+    /// Columns that SQL sees; none are those that the files say.
     pub columns: Vec<Column>,
     /// How its files are written.
     pub dialect: Dialect,
@@ -162,13 +162,20 @@ impl Query {
 impl TablePattern {
     /// The table in a folder with the suite's data.
     pub fn in_folder(&self, folder: &Path) -> Result<Table, Error> {
-        Ok(Table { files: self.files_in(folder)?, ..self.without_files() })
+        Ok(self.of_files(self.files_in(folder)?))
     }
 
-    /// The table as far as it is known without data.
-    pub fn without_files(&self) -> Table {
+    /// The table as far as it is known without data: not, if its columns are said by its files.
+    pub fn without_files(&self) -> Result<Table, Error> {
+        match self.columns.is_empty() {
+            true => Err(Error::ColumnsOfFiles { table: self.name.clone() }),
+            false => Ok(self.of_files(vec![])),
+        }
+    }
+
+    fn of_files(&self, files: Vec<PathBuf>) -> Table {
         let Self { name, fields, columns, dialect, .. } = self.clone();
-        Table { name, files: vec![], columns, fields, dialect }
+        Table { name, files, columns, fields, dialect }
     }
 
     /// The table's files in `folder`, sorted by path; never none.

@@ -121,7 +121,7 @@ fn check(
             continue;
         }
         let schema = answer.schema.clone();
-        let mut file = ResultFile::create(ours, &query.name, Format::Csv, schema)?;
+        let mut file = ResultFile::create_in(ours, &query.name, Format::Csv, schema)?;
         for batch in &answer.batches {
             file.write(batch)?;
         }

@@ -10,7 +10,9 @@ use crate::{Done, job};
 pub fn run(args: ExplainArgs) -> Done {
     let job = match (args.sql, &args.suite) {
         (Some(sql), _) => job::of_sql(sql, &args.tables, &args.choice.params, false)?,
-        (None, Some(name)) => job::of_suite(&Suite::find(name).told()?, &args.choice, None)?,
+        (None, Some(name)) => {
+            job::of_suite(&Suite::find(name).told()?, &args.choice, args.data.as_deref())?
+        }
         (None, None) => unreachable!("clap asks for one of them"),
     };
     let plan = runtime(1)?.block_on(job.plan(args.shards as usize))?;

@@ -14,5 +14,8 @@ pub fn run(args: RunArgs) -> Done {
     }
     let suite = Suite::find(&args.suite).told()?;
     let job = job::of_suite(&suite, &args.choice, Some(&args.data))?;
+    if !args.output.quiet {
+        job::tell(&job.notes);
+    }
     answering::answer(&job, args.engine, args.times, &args.cluster, &args.output, &args.input)
 }

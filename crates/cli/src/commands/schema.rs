@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{DataType, TimeUnit};
-use caudal::{Description, TableOptions, Type, codes};
+use caudal::{Description, TableOptions, Type};
 use caudal_suite::type_name;
 
 use crate::args::SchemaArgs;
-use crate::error::{Failed, Told};
-use crate::output::{Format, stdout, writer};
+use crate::error::Told;
+use crate::output::{Format, Style, check_one_on_stdout, stdout, writer};
 use crate::{Done, job};
 
 pub fn run(args: SchemaArgs) -> Done {
     let format = args.format.unwrap_or_else(Format::for_stdout);
-    if format == Format::Parquet {
-        return Err(Failed::new(codes::PARQUET_ON_STDOUT, "Parquet cannot be written to stdout"));
-    }
+    check_one_on_stdout(format)?;
     let (files, options) = TableOptions::split(&args.files).told()?;
     let described = caudal::describe(files, &options)?;
     if !args.quiet {
@@ -58,7 +56,8 @@ fn show(described: &Description, files: &str, format: Format) -> io::Result<()> 
         shown.push(("files", all(files)));
     }
     let batch = RecordBatch::try_from_iter(shown).map_err(io::Error::other)?;
-    let mut writer = writer(format, batch.schema(), out)?;
+    let style = Style { is_stream: true, ..Style::from(format) };
+    let mut writer = writer(style, batch.schema(), out)?;
     writer.write(&batch)?;
     writer.finish()
 }

@@ -36,8 +36,12 @@ impl Workload {
         };
         let job = Job::of_suite(&suite).params(&params).over(&data)?;
         let expected = folder.join(format!("{name}-expected"));
-        let output =
-            OutputArgs { out: Some(expected.clone()), format: Some(Format::Csv), quiet: true };
+        let output = OutputArgs {
+            out: Some(expected.clone()),
+            format: Some(Format::Csv),
+            delimiter: None,
+            quiet: true,
+        };
         let input = InputArgs::default();
         answer_here(&job, &Session::local(), &output, &input)?;
         Ok(Self { suite: name.to_string(), data, params, expected })

@@ -13,8 +13,8 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
-        let mut out = csv::Writer::from_writer(out);
+    pub fn new(schema: &SchemaRef, delimiter: u8, out: W) -> io::Result<Self> {
+        let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
         out.write_record(schema.fields().iter().map(|field| field.name())).map_err(into_io)?;
         Ok(Self { out })
     }

@@ -7,8 +7,9 @@ use arrow::datatypes::{DataType, SchemaRef};
 use arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, WriterBuilder};
 
 use super::cells::Cells;
+use super::names::{renamed, told_apart};
 use super::plain::{plain_batch, plain_schema};
-use super::{Writer, renamed, told_apart};
+use super::{Writer, into_io};
 
 pub struct JsonWriter<W: Write, F: JsonFormat> {
     out: arrow::json::Writer<W, F>,
@@ -22,6 +23,11 @@ impl<W: Write> JsonWriter<W, JsonArray> {
     pub fn array(schema: &SchemaRef, out: W) -> Self {
         let out = WriterBuilder::new().with_explicit_nulls(true).build(out);
         Self { out, schema: told_apart(schema), end: "\n" }
+    }
+
+    /// The same as a value of something that goes on after it.
+    pub fn value(schema: &SchemaRef, out: W) -> Self {
+        Self { end: "", ..Self::array(schema, out) }
     }
 }
 
@@ -65,13 +71,5 @@ fn may_hold_times(data_type: &DataType) -> bool {
         DataType::Dictionary(_, values) => may_hold_times(values),
         DataType::RunEndEncoded(_, values) => may_hold_times(values.data_type()),
         other => other.is_temporal() || other.is_nested(),
-    }
-}
-
-/// Keeps the kind of the error: a closed pipe must stay one.
-fn into_io(error: arrow::error::ArrowError) -> io::Error {
-    match error {
-        arrow::error::ArrowError::IoError(_, source) => source,
-        other => io::Error::other(other),
     }
 }

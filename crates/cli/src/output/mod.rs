@@ -1,43 +1,70 @@
 //! Results on their way to a person or a file.
 
+mod arrow;
 mod cells;
 mod csv;
+mod file;
+mod held;
 mod json;
 mod markdown;
+mod names;
 mod parquet;
+mod place;
 mod plain;
+mod several;
+mod sink;
 mod table;
+mod written;
 #[cfg(test)]
 mod zoo;
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::{self, IsTerminal, Write};
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Schema, SchemaRef};
-use arrow::error::ArrowError;
-use caudal::codes;
+use ::arrow::array::RecordBatch;
+use ::arrow::datatypes::SchemaRef;
+use ::arrow::error::ArrowError;
 use clap::ValueEnum;
 
-use crate::error::Failed;
 use crate::plain_text::PlainWriter;
 
+pub use file::{ResultFile, prepare_folder};
+pub use held::Held;
+pub use place::{Place, check_one_on_stdout};
+pub use several::Several;
+pub use sink::Sink;
 pub use table::render;
+pub use written::Written;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Drawn, for people
     Table,
     Csv,
-    /// An array of objects
+    /// An array of objects; several results are an object of them
     Json,
-    /// One object a line
+    /// One object a line; with several results, {"query":...,"row":{...}}
     Ndjson,
     Markdown,
-    /// Only with --out
+    /// For files and pipes
     Parquet,
+    /// Arrow IPC: a file (Feather 2), on stdout a stream
+    Arrow,
+}
+
+/// A format, with what can be said of how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    pub format: Format,
+    /// Of CSV.
+    pub delimiter: u8,
+    /// Of Arrow: a stream and not a file.
+    pub is_stream: bool,
+}
+
+impl From<Format> for Style {
+    fn from(format: Format) -> Self {
+        Self { format, delimiter: b',', is_stream: false }
+    }
 }
 
 impl Format {
@@ -46,15 +73,9 @@ impl Format {
         if io::stdout().is_terminal() { Format::Table } else { Format::Csv }
     }
 
-    fn extension(self) -> &'static str {
-        match self {
-            Format::Table => "txt",
-            Format::Csv => "csv",
-            Format::Json => "json",
-            Format::Ndjson => "ndjson",
-            Format::Markdown => "md",
-            Format::Parquet => "parquet",
-        }
+    /// Whether it is no text.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Format::Parquet | Format::Arrow)
     }
 }
 
@@ -68,99 +89,29 @@ pub trait Writer {
 
 /// A writer of results with these columns.
 pub fn writer<'a>(
-    format: Format,
+    style: impl Into<Style>,
     schema: SchemaRef,
     out: impl Write + Send + 'a,
 ) -> io::Result<Box<dyn Writer + 'a>> {
+    let Style { format, delimiter, is_stream } = style.into();
     Ok(match format {
         Format::Table => Box::new(table::TableWriter::new(schema, out)),
-        Format::Csv => Box::new(csv::CsvWriter::new(&schema, out)?),
+        Format::Csv => Box::new(csv::CsvWriter::new(&schema, delimiter, out)?),
         Format::Json => Box::new(json::JsonWriter::array(&schema, out)),
         Format::Ndjson => Box::new(json::JsonWriter::lines(&schema, out)),
         Format::Markdown => Box::new(markdown::MarkdownWriter::new(&schema, out)?),
         Format::Parquet => Box::new(parquet::ParquetWriter::new(&schema, out)?),
+        Format::Arrow if is_stream => Box::new(arrow::ArrowWriter::stream(&schema, out)?),
+        Format::Arrow => Box::new(arrow::ArrowWriter::file(&schema, out)?),
     })
 }
 
-/// The same columns, each with a name of its own, for formats in which a name stands for one value:
-/// `x, x` becomes `x, x_1`.
-fn told_apart(schema: &SchemaRef) -> SchemaRef {
-    let mut names: Vec<String> = vec![];
-    for field in schema.fields() {
-        let name = field.name();
-        let numbered = (1..).map(|n| format!("{name}_{n}"));
-        let is_free = |name: &String| {
-            !names.contains(name) && (schema.fields().iter().all(|field| field.name() != name))
-        };
-        let name = match names.contains(name) {
-            true => numbered.into_iter().find(is_free).unwrap_or_default(),
-            false => name.clone(),
-        };
-        names.push(name);
+/// Keeps the kind of the error: a closed pipe must stay one.
+fn into_io(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, source) => source,
+        other => io::Error::other(other),
     }
-    let fields = schema.fields().iter().zip(names);
-    let fields: Vec<_> =
-        fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
-    Arc::new(Schema::new(fields))
-}
-
-/// A batch under other names.
-fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &rows)
-}
-
-/// A result's file in the output folder. It appears under its name only when it is complete.
-pub struct ResultFile {
-    writer: Box<dyn Writer>,
-    part: PathBuf,
-    path: PathBuf,
-}
-
-impl ResultFile {
-    pub fn create(
-        folder: &Path,
-        name: &str,
-        format: Format,
-        schema: SchemaRef,
-    ) -> Result<Self, Failed> {
-        let path = folder.join(format!("{name}.{}", format.extension()));
-        let part = folder.join(format!(".{name}.{}.part", format.extension()));
-        let file = File::create(&part).map_err(|error| unwritable(folder, &error))?;
-        let writer = writer(format, schema, BufWriter::new(file))?;
-        Ok(Self { writer, part, path })
-    }
-
-    pub fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        self.writer.write(batch)
-    }
-
-    pub fn finish(self) -> io::Result<PathBuf> {
-        self.writer.finish()?;
-        std::fs::rename(&self.part, &self.path)?;
-        Ok(self.path)
-    }
-
-    /// Leaves nothing that could be taken for an answer.
-    pub fn discard(self) {
-        drop(self.writer);
-        // Best effort: its name says that it is only a part.
-        let _ = std::fs::remove_file(&self.part);
-    }
-}
-
-/// Makes the output folder if need be, and makes sure now that it can be written to.
-pub fn prepare_folder(folder: &Path) -> Result<(), Failed> {
-    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let probe = folder.join(".caudal-probe");
-    File::create(&probe).map_err(|error| unwritable(folder, &error))?;
-    std::fs::remove_file(&probe).map_err(|error| unwritable(folder, &error))
-}
-
-fn unwritable(folder: &Path, error: &io::Error) -> Failed {
-    let message = format!("cannot write into the folder {}: {error}", folder.display());
-    Failed::new(codes::FOLDER_UNWRITABLE, message)
-        .hint("name a folder that is not there yet, or that you may write to".to_string())
 }
 
 /// Where answers go. A terminal is not sent control characters: what is in a file is not its master.

@@ -1,16 +1,18 @@
-//! Results as Parquet files.
+//! Results as Parquet: row groups of bounded size, so that a result of any length takes bounded memory.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use caudal_core::limits;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use super::Writer;
+use super::names::told_apart;
 use super::plain::{plain_batch, plain_schema};
-use super::{Writer, told_apart};
 
 pub struct ParquetWriter<W: Write + Send> {
     /// A file has each name once.
@@ -21,7 +23,11 @@ pub struct ParquetWriter<W: Write + Send> {
 impl<W: Write + Send> ParquetWriter<W> {
     pub fn new(schema: &SchemaRef, out: W) -> io::Result<Self> {
         let schema = plain_schema(&told_apart(schema));
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_max_row_group_row_count(Some(limits::PARQUET_ROW_GROUP_ROWS_MAX))
+            .set_max_row_group_bytes(Some(limits::PARQUET_ROW_GROUP_BYTES_MAX))
+            .build();
         let out = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties))?;
         Ok(Self { schema, out })
     }
@@ -34,7 +40,6 @@ impl<W: Write + Send> Writer for ParquetWriter<W> {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.out.close()?;
-        Ok(())
+        self.out.into_inner()?.flush()
     }
 }

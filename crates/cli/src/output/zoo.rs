@@ -1,17 +1,19 @@
 //! One column of every type that a result may have, through every format.
 
+use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow::array::*;
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::*;
+use arrow::ipc::reader::{FileReader, StreamReader};
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::cells::Cells;
 use super::plain::{plain_batch, plain_schema};
-use super::{Format, writer};
+use super::{Format, Style, writer};
 
 /// Three rows, the second of them NULL.
 fn zoo() -> Vec<ArrayRef> {
@@ -139,12 +141,12 @@ fn batch_of(column: &ArrayRef) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![Arc::clone(column)]).unwrap()
 }
 
-fn written(batch: &RecordBatch, format: Format) -> Vec<u8> {
-    let mut bytes = vec![];
-    let mut out = writer(format, batch.schema(), &mut bytes).unwrap();
+fn written(batch: &RecordBatch, style: impl Into<Style>) -> Vec<u8> {
+    let (style, mut bytes) = (style.into(), vec![]);
+    let mut out = writer(style, batch.schema(), &mut bytes).unwrap();
     let wrote = out.write(batch).and_then(|()| out.finish());
     let of = batch.schema();
-    wrote.unwrap_or_else(|error| panic!("{format:?} of {}: {error}", of.field(0).data_type()));
+    wrote.unwrap_or_else(|error| panic!("{style:?} of {}: {error}", of.field(0).data_type()));
     bytes
 }
 
@@ -168,6 +170,23 @@ fn parquet_holds_what_was_there_for_whoever_does_not_know_arrow() {
             DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) | DataType::Date32
         );
         assert!(!is_time || texts_of(&plain) == texts_of(&batch), "{}", column.data_type());
+    }
+}
+
+#[test]
+fn arrow_holds_what_was_there() {
+    for column in zoo() {
+        let batch = batch_of(&column);
+        for is_stream in [false, true] {
+            let style = Style { is_stream, ..Style::from(Format::Arrow) };
+            let bytes = Cursor::new(written(&batch, style));
+            let read: Vec<_> = match is_stream {
+                true => StreamReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect(),
+                false => FileReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect(),
+            };
+            let expected = plain_batch(&batch, &read[0].schema()).unwrap();
+            assert_eq!(texts_of(&read[0]), texts_of(&expected), "{}", column.data_type());
+        }
     }
 }
 

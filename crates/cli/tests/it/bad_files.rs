@@ -155,16 +155,3 @@ fn files_that_are_no_table_are_refused_by_what_they_are() {
     let header = Place::with("t.csv", "PAR1,b\n1,2\n");
     assert_eq!(header.query("SELECT * FROM t", &["-t", "t=t.csv"]).answer(), "PAR1,b\n1,2\n");
 }
-
-/// Its tables have columns by their places in records.
-#[test]
-fn a_suite_has_tables_of_csv() {
-    let suite = "title = \"A\"\n[[table]]\nname = \"t\"\nfiles = \"t\"\n\
-                 columns = [{ name = \"a\", type = \"int\" }]\n[[query]]\nname = \"q\"\nfile = \"q.sql\"\n";
-    let place = Place::with("s/suite.toml", suite)
-        .and("s/q.sql", "SELECT a FROM t")
-        .and("d/t", "{\"a\": 1}\n{\"a\": 2}\n");
-    let ran = place.caudal(&["run", "./s", "--data", "d"]);
-    let expected = "error[CDL-1021]: d/t is not CSV: it is JSON\nhint: ";
-    assert!(ran.code == Some(2) && ran.stderr.starts_with(expected), "{ran}");
-}

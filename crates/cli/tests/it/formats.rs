@@ -198,12 +198,12 @@ fn several_queries_on_one_stdout() {
     | ---: |
     ");
     assert_snapshot!(show("json"), @r#"
-    [{"item":"ink","total":2.20},{"item":"pen","total":2.20}]
-    []
+    {"items":[{"item":"ink","total":2.20},{"item":"pen","total":2.20}],
+    "none":[]}
     "#);
     assert_snapshot!(show("ndjson"), @r#"
-    {"item":"ink","total":2.20}
-    {"item":"pen","total":2.20}
+    {"query":"items","row":{"item":"ink","total":2.20}}
+    {"query":"items","row":{"item":"pen","total":2.20}}
     "#);
 }
 

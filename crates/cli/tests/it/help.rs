@@ -91,7 +91,7 @@ fn demo() {
 
 #[test]
 fn run() {
-    assert_snapshot!(help(&["run", "--help"]), @"
+    assert_snapshot!(help(&["run", "--help"]), @r#"
     Answer the questions of a suite
 
     A suite is a folder with a suite.toml and one .sql file per query. Four come with the program:
@@ -113,19 +113,26 @@ fn run() {
       -p, --param <NAME=VALUE>
               Set a parameter of the suite
 
-      -o, --out <DIR>
-              Write each result to a file in this folder instead of to stdout
+      -o, --out <FILE|DIR>
+              Write to a file instead of to stdout: result.csv, .tsv, .json, .ndjson, .parquet, .arrow,
+              .md or .txt, text also with .gz or .zst after it. Another name is that of a folder, with a
+              file for each result
 
           --format <FORMAT>
-              How to write results: a table on a terminal, CSV otherwise, unless said here
+              How to write results: as the name of --out says, else a table on a terminal, CSV
+              otherwise, unless said here
 
               Possible values:
               - table:    Drawn, for people
               - csv
-              - json:     An array of objects
-              - ndjson:   One object a line
+              - json:     An array of objects; several results are an object of them
+              - ndjson:   One object a line; with several results, {"query":...,"row":{...}}
               - markdown
-              - parquet:  Only with --out
+              - parquet:  For files and pipes
+              - arrow:    Arrow IPC: a file (Feather 2), on stdout a stream
+
+          --delimiter <CHARACTER>
+              What is between fields of CSV: a character, or tab [default: a comma; a tab for .tsv]
 
           --quiet
               Say nothing but results, errors and how many rows were left out
@@ -192,7 +199,7 @@ fn run() {
       caudal run books --data ./books --queries q3,q4 --param min_reviews=100 --out results
       caudal run ./my-suite --data ./my-data --format ndjson
       caudal run steam --data ./steam --gateway host:7070,host2:7070
-    ");
+    "#);
 }
 
 #[test]
@@ -226,19 +233,26 @@ fn query() {
               A value for $NAME in the SQL: a number if it is written as one (007 is a text,
               9223372036854775808 a decimal), true, false, or a text; '7' is a text
 
-      -o, --out <DIR>
-              Write each result to a file in this folder instead of to stdout
+      -o, --out <FILE|DIR>
+              Write to a file instead of to stdout: result.csv, .tsv, .json, .ndjson, .parquet, .arrow,
+              .md or .txt, text also with .gz or .zst after it. Another name is that of a folder, with a
+              file for each result
 
           --format <FORMAT>
-              How to write results: a table on a terminal, CSV otherwise, unless said here
+              How to write results: as the name of --out says, else a table on a terminal, CSV
+              otherwise, unless said here
 
               Possible values:
               - table:    Drawn, for people
               - csv
-              - json:     An array of objects
-              - ndjson:   One object a line
+              - json:     An array of objects; several results are an object of them
+              - ndjson:   One object a line; with several results, {"query":...,"row":{...}}
               - markdown
-              - parquet:  Only with --out
+              - parquet:  For files and pipes
+              - arrow:    Arrow IPC: a file (Feather 2), on stdout a stream
+
+          --delimiter <CHARACTER>
+              What is between fields of CSV: a character, or tab [default: a comma; a tab for .tsv]
 
           --quiet
               Say nothing but results, errors and how many rows were left out
@@ -331,10 +345,11 @@ fn schema() {
               Possible values:
               - table:    Drawn, for people
               - csv
-              - json:     An array of objects
-              - ndjson:   One object a line
+              - json:     An array of objects; several results are an object of them
+              - ndjson:   One object a line; with several results, {"query":...,"row":{...}}
               - markdown
-              - parquet:  Only with --out
+              - parquet:  For files and pipes
+              - arrow:    Arrow IPC: a file (Feather 2), on stdout a stream
 
           --quiet
               Say nothing of guesses
@@ -366,6 +381,9 @@ fn explain() {
 
       -p, --param <NAME=VALUE>
               Set a parameter of the suite
+
+          --data <DIR>
+              The folder with the suite's data, where only its files say which columns a table has
 
       -c, --command <SQL>
               SQL instead of a suite

@@ -183,6 +183,7 @@ fn a_text_beyond_the_rows_that_types_are_guessed_from() {
       (--rejects DIR keeps them, --strict makes them an error)
       ({types={n="text"}} in braces after the files reads such columns as text)
     query  1700000 rows
+    left out: 1 of 1700001 rows of t
     "#);
 }
 

@@ -59,6 +59,8 @@ codes! {
     pub const NOTHING_EXPECTED: Code = usage("CDL-1117", "nothing is expected");
     pub const BAD_SCALE: Code = usage("CDL-1118", "not a scale");
     pub const DATA_UNWRITABLE: Code = usage("CDL-1119", "generated data cannot be written");
+    pub const COLUMN_OF_OTHER_TYPE: Code = usage("CDL-1120", "a column is not of the type that is said of it");
+    pub const COLUMNS_NOT_SAID: Code = usage("CDL-1121", "a table of which no columns are said");
 
     // SQL.
     pub const SYNTAX: Code = query("CDL-2001", "the SQL does not parse");
@@ -122,13 +124,14 @@ codes! {
     pub const THREADS_CANNOT_START: Code = usage("CDL-6003", "threads cannot be started");
     pub const NAME_GIVEN_TWICE: Code = usage("CDL-6004", "a name given twice");
     pub const FOLDER_UNWRITABLE: Code = usage("CDL-6005", "a folder cannot be written to");
-    pub const PARQUET_ON_STDOUT: Code = usage("CDL-6006", "Parquet on stdout");
+    pub const NOT_FOR_STDOUT: Code = usage("CDL-6006", "a format that stdout cannot take");
     pub const NO_DATA_FOLDER: Code = usage("CDL-6007", "no data folder");
     pub const QUERY_TEXT_UNREADABLE: Code = usage("CDL-6008", "the query's text cannot be read");
     pub const ANSWERS_DIFFER: Code = query("CDL-6009", "answers differ");
     pub const ORACLE_FAILED: Code = query("CDL-6010", "DataFusion alone cannot answer");
     pub const PARAMETER_NOT_IN_SQL: Code = usage("CDL-6011", "a parameter that the SQL does not have");
     pub const VALUE_UNWRITABLE: Code = query("CDL-6012", "a value cannot be written in this format");
+    pub const OUTPUT_UNCLEAR: Code = usage("CDL-6013", "where or how results are to be written is not clear");
     pub const CLUSTER_FOLDER_UNUSABLE: Code = usage("CDL-6020", "the cluster's folder cannot be used");
     pub const CLUSTER_STATE_UNREADABLE: Code = usage("CDL-6021", "the cluster's file cannot be read");
     pub const CLUSTER_RUNNING: Code = usage("CDL-6022", "a cluster is running already");

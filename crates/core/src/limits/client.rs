@@ -59,4 +59,14 @@ limits! { CLIENT = "Clients";
 
     /// Time that cancelling a session may keep the client that gave it up.
     CANCEL_MS_MAX: u64 = 2000 => Effect("a janitor closes it");
+
+    /// Rows of a row group of Parquet that is written: enough to compress well, and few enough that a large result has
+    /// several, which readers share among their threads.
+    PARQUET_ROW_GROUP_ROWS_MAX: usize = 1 << 18 => Effect("the next row group begins");
+
+    /// Bytes of a row group of Parquet that is written: it is in memory until it is complete.
+    PARQUET_ROW_GROUP_BYTES_MAX: usize = 64 << 20 => Effect("the next row group begins");
+
+    /// Memory of a result that waits until those before it are on stdout.
+    RESULT_WAITING_BYTES_MAX: usize = 16 << 20 => Effect("its rows go to a temporary file");
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, StringArray,
-    StructArray,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, ListArray,
+    StringArray, StructArray, TimestampMicrosecondArray,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, FieldRef, Fields};
@@ -52,7 +52,9 @@ pub struct Builder {
 enum Values {
     Boolean(Vec<bool>),
     Integer(Vec<i64>),
-    Large(Vec<i128>),
+    Decimal { values: Vec<i128>, precision: u8, scale: u8 },
+    Date(Vec<i32>),
+    Timestamp(Vec<i64>),
     Float(Vec<f64>),
     Text { bytes: Vec<u8>, ends: Vec<usize> },
     List { item: Box<Builder>, field: FieldRef, ends: Vec<usize> },
@@ -60,12 +62,18 @@ enum Values {
 }
 
 impl Builder {
-    /// Of one of the types that are guessed.
+    /// Of one of the types that are guessed, or can be said.
     pub fn new(ty: &DataType) -> Builder {
         let values = match ty {
             DataType::Boolean => Values::Boolean(vec![]),
             DataType::Int64 => Values::Integer(vec![]),
-            DataType::Decimal128(..) => Values::Large(vec![]),
+            DataType::Decimal128(precision, scale) => Values::Decimal {
+                values: vec![],
+                precision: *precision,
+                scale: scale.unsigned_abs(),
+            },
+            DataType::Date32 => Values::Date(vec![]),
+            DataType::Timestamp(..) => Values::Timestamp(vec![]),
             DataType::Float64 => Values::Float(vec![]),
             DataType::List(field) => {
                 let item = Box::new(Builder::new(field.data_type()));
@@ -102,8 +110,14 @@ impl Builder {
             (Values::Integer(values), Some(b'-' | b'0'..=b'9')) => {
                 push(values, parsed(cursor.number()?))
             }
-            (Values::Large(values), Some(b'-' | b'0'..=b'9')) => {
-                push(values, parsed(cursor.number()?).filter(|n: &i128| n.abs() < LARGE_END))
+            (Values::Decimal { values, precision, scale }, Some(b'-' | b'0'..=b'9')) => {
+                push(values, decimal(cursor.number()?, *precision, *scale))
+            }
+            (Values::Date(values), Some(b'"')) => {
+                push(values, caudal_csv::parse_date(&cursor.string()?))
+            }
+            (Values::Timestamp(values), Some(b'"')) => {
+                push(values, caudal_csv::parse_timestamp(&cursor.string()?))
             }
             (Values::Float(values), Some(b'-' | b'0'..=b'9')) => {
                 push(values, parsed(cursor.number()?).filter(|n: &f64| n.is_finite()))
@@ -146,7 +160,9 @@ impl Builder {
         match &mut self.values {
             Values::Boolean(values) => values.push(false),
             Values::Integer(values) => values.push(0),
-            Values::Large(values) => values.push(0),
+            Values::Decimal { values, .. } => values.push(0),
+            Values::Date(values) => values.push(0),
+            Values::Timestamp(values) => values.push(0),
             Values::Float(values) => values.push(0.0),
             Values::Text { bytes, ends } => ends.push(bytes.len()),
             Values::List { item, ends, .. } => ends.push(item.len()),
@@ -161,7 +177,9 @@ impl Builder {
         match &mut self.values {
             Values::Boolean(values) => values.truncate(len),
             Values::Integer(values) => values.truncate(len),
-            Values::Large(values) => values.truncate(len),
+            Values::Decimal { values, .. } => values.truncate(len),
+            Values::Date(values) => values.truncate(len),
+            Values::Timestamp(values) => values.truncate(len),
             Values::Float(values) => values.truncate(len),
             Values::Text { bytes, ends } => {
                 ends.truncate(len);
@@ -185,11 +203,15 @@ impl Builder {
         Ok(match self.values {
             Values::Boolean(values) => Arc::new(BooleanArray::new(values.into(), nulls)),
             Values::Integer(values) => Arc::new(Int64Array::try_new(values.into(), nulls)?),
-            Values::Large(values) => {
+            Values::Decimal { values, .. } => {
                 let array = Decimal128Array::try_new(values.into(), nulls)?;
                 Arc::new(array.with_data_type(self.ty))
             }
             Values::Float(values) => Arc::new(Float64Array::try_new(values.into(), nulls)?),
+            Values::Date(values) => Arc::new(Date32Array::try_new(values.into(), nulls)?),
+            Values::Timestamp(values) => {
+                Arc::new(TimestampMicrosecondArray::try_new(values.into(), nulls)?)
+            }
             Values::Text { bytes, ends } => {
                 Arc::new(StringArray::try_new(offsets(&ends)?, bytes.into(), nulls)?)
             }
@@ -204,7 +226,11 @@ impl Builder {
     }
 }
 
-const LARGE_END: i128 = 10i128.pow(38);
+/// An integer is written as one where there is nothing behind the point.
+fn decimal(number: &[u8], precision: u8, scale: u8) -> Option<i128> {
+    let is_integer = !number.contains(&b'.');
+    (scale > 0 || is_integer).then(|| caudal_csv::parse_decimal(number, precision, scale))?
+}
 
 fn parsed<T: std::str::FromStr>(number: &[u8]) -> Option<T> {
     std::str::from_utf8(number).ok()?.parse().ok()

@@ -19,7 +19,7 @@ use crate::source::Parsed;
 #[derive(Debug)]
 pub struct Needed {
     pub path: Arc<Path>,
-    /// The needed columns as they are guessed, which is not quite as the table has them.
+    /// The needed columns under their names in the file, as they are parsed: not quite as the table has them.
     pub fields: Fields,
     /// The columns of the table, and the position if there is one.
     pub schema: SchemaRef,
@@ -88,7 +88,7 @@ impl<'a> Rows<'a> {
         let (column, reason) = match misfit {
             Misfit::Wrong(wrong) => (None, RejectReason::NotAnObject(wrong)),
             Misfit::NotOfType { ty, value, column } => {
-                let name = self.needs.fields[column].name().clone();
+                let name = self.needs.schema.field(column).name().clone();
                 (Some(name), RejectReason::not_of_type(ty, &value))
             }
         };

@@ -4,6 +4,7 @@
 mod common;
 mod compressed;
 mod damaged;
+mod declared;
 mod formats;
 mod fuzz;
 mod json;

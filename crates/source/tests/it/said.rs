@@ -78,8 +78,12 @@ fn types_of_json_can_be_said() {
     assert_eq!(read(&table, small_chunks()).unwrap().rejects.len(), 1);
     let error = of(file.clone(), &typed("c", Type::Text)).unwrap_err();
     assert_eq!(error.code(), codes::COLUMN_NOT_IN_HEADER);
-    let error = of(file, &typed("a", Type::Date)).unwrap_err();
-    assert_eq!(error.code(), codes::BAD_DIALECT);
+    let file =
+        folder.file("d.json", "{\"d\":\"2024-02-29\"}\n{\"d\":\"2023-02-29\"}\n{\"d\":null}\n");
+    let (table, _) = of(file, &typed("d", Type::Date)).unwrap();
+    let content = read(&table, small_chunks()).unwrap();
+    assert_eq!(content.reject_lines(), ["d.json:2 d: `\"2023-02-29\"` is not a valid Date32"]);
+    assert_eq!(content.rows(), [[Some("2024-02-29".to_string())], [None]]);
 }
 
 #[test]
