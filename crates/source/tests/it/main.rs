@@ -7,6 +7,7 @@ mod damaged;
 mod formats;
 mod json;
 mod pipes;
+mod pruned;
 mod python;
 mod said;
 mod sources;
