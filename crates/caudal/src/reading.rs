@@ -1,8 +1,11 @@
 //! The files of a job's tables, opened for those who need them.
 
+use std::sync::Arc;
+
 use caudal_client::Upload;
 use caudal_core::{TableId, limits};
 use caudal_planner::ROW_COLUMN;
+use caudal_protocol::calls::TableNeeds;
 use caudal_source::{Options, Table};
 
 use crate::error::Error;
@@ -25,18 +28,19 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// Opens the tables of which columns are needed, smallest first: what joins with a large table is
+    /// Opens the tables that are needed, for the columns and rows that are, smallest first: what joins with a large table is
     /// then complete before the large one ends, and answers can come early.
     pub fn uploads<'a>(
         self,
         tables: &[Table],
         chunk_bytes: usize,
-        needs: impl Fn(TableId) -> Option<&'a [usize]>,
+        needs: impl Fn(TableId) -> &'a TableNeeds,
     ) -> Result<Vec<Upload>, Error> {
         let mut uploads = vec![];
         for (index, spec) in tables.iter().enumerate() {
             let table = TableId::from(index);
-            let Some(needed) = needs(table) else { continue };
+            let needs = needs(table);
+            let Some(needed) = needs.sent() else { continue };
             // The column after the last numbers the rows.
             let visible = spec.schema().fields().len();
             let columns = needed.iter().copied().filter(|column| *column < visible).collect();
@@ -48,6 +52,7 @@ impl Reading {
                 judge_all_columns: self.judge_all_columns,
                 rejected_percent_max: self.rejected_percent_max,
                 position,
+                rows: needs.rows.clone().map(Arc::new),
                 keep_raw_rejects: self.keep_rejects,
             };
             uploads.push(Upload { table, source: spec.open(columns, options)? });

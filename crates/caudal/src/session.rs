@@ -205,7 +205,7 @@ impl Session {
 
     async fn open_here(&self, job: &Job) -> Result<Opened, Error> {
         let plan = job.plan(self.shard_count()).await?.stages;
-        let needs = |table| plan.table(table).needs.sent();
+        let needs = |table| &plan.table(table).needs;
         let uploads = self.reading.uploads(&job.tables, limits::FRAGMENT_CSV_BYTES, needs)?;
         let threads = self.thread_count();
         let memory_bytes = self.memory_bytes.unwrap_or_else(memory::default_bytes);
@@ -233,7 +233,7 @@ impl Session {
             shards: self.shards.map(NonZero::get),
         };
         let remote = Remote::open(&cluster.settings, &request).await?;
-        let needs = |table: TableId| remote.tables[table.index()].sent();
+        let needs = |table: TableId| &remote.tables[table.index()];
         let chunk_bytes = limits::CLUSTER_FRAGMENT_CSV_BYTES;
         let uploads = match self.reading.uploads(&job.tables, chunk_bytes, needs) {
             Ok(uploads) => uploads,

@@ -7,10 +7,12 @@ pub mod error;
 pub mod ids;
 pub mod limits;
 pub mod param;
+pub mod row_filter;
 pub mod tracker;
 
 pub use decimal::{Decimal, NotADecimal};
 pub use error::{Code, Coded, Failure, codes};
 pub use ids::{Attempt, FragmentId, QueryId, SessionId, ShardId, Source, StageId, TableId};
 pub use param::ParamValue;
+pub use row_filter::RowFilter;
 pub use tracker::{EndConflict, Offer, Part, SeenOfSource, Tracker};

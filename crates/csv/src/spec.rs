@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use caudal_core::limits;
+use caudal_core::{RowFilter, limits};
 
 use crate::dialect::Dialect;
 
@@ -123,6 +123,8 @@ pub struct Options {
     /// Name of a column to append that orders the rows as in the files:
     /// `chunk number << 32 | row in chunk`, unsigned.
     pub position: Option<String>,
+    /// Rows for which it does not hold may be left out, where that saves reading them; in CSV it does not.
+    pub rows: Option<Arc<RowFilter>>,
     /// Keep the bytes of rejected records.
     pub keep_raw_rejects: bool,
 }
@@ -136,6 +138,7 @@ impl Default for Options {
             judge_all_columns: false,
             rejected_percent_max: None,
             position: None,
+            rows: None,
             keep_raw_rejects: false,
         }
     }

@@ -177,6 +177,7 @@ fn refused(session: SessionId, request: &OpenRequest, refusals: Vec<Failure>) ->
         columns: vec![],
         // It could be planned with, or its table would be what is refused.
         schema: Arc::new(schema::decode(&table.schema).unwrap_or_else(|_| Schema::empty())),
+        rows: None,
     });
     let nothing = Arc::new(Schema::empty());
     let queries = request.queries.iter().zip(refusals).map(|(query, refusal)| QueryShape {

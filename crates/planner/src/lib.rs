@@ -12,7 +12,8 @@
 //! 3. [`align`]: every operator with several inputs gets inputs that live in the same place
 //!    ([`joins`], [`unions`]), by adding exchanges where DataFusion saw no need for one;
 //! 4. [`cut`]: each exchange ends a stage; equal stages of all queries become one;
-//! 5. [`early`]: stages that may say part of their answer before they are complete.
+//! 5. [`early`]: stages that may say part of their answer before they are complete;
+//! 6. `needed_rows`: conditions on the rows of each table, for who reads its files.
 //!
 //! A plan depends on nothing but the specification, so every process that plans the same session
 //! arrives at the same stages: the [`fingerprint`] says so.
@@ -60,6 +61,7 @@ mod materialized;
 pub mod mistakes;
 pub mod names;
 mod nans;
+mod needed_rows;
 mod null_keys;
 mod nulls;
 mod one_type;

@@ -18,7 +18,7 @@ use crate::region::Region;
 use crate::spec::{QuerySpec, SessionSpec, TableSpec, row_field};
 use crate::sql::{Distinct, Planned, Sql};
 use crate::stage::{Output, Placement, Stage, leaves};
-use crate::{Distribution, early};
+use crate::{Distribution, early, needed_rows};
 
 #[derive(Clone, Debug)]
 pub struct SessionPlan {
@@ -297,8 +297,9 @@ fn needs_of(table: TableId, spec: &TableSpec, stages: &[Stage]) -> TablePlan {
     fields.push(row_field());
     let schema = Schema::new(columns.iter().map(|at| fields[*at].clone()).collect::<Vec<_>>());
     let (name, needed) = (spec.name.clone(), !readers.is_empty());
+    let rows = needed_rows::of_table(table, spec.schema.fields().len(), stages);
     TablePlan {
-        needs: TableNeeds { name, needed, columns, schema: Arc::new(schema) },
+        needs: TableNeeds { name, needed, columns, schema: Arc::new(schema), rows },
         stages: readers,
     }
 }

@@ -5,8 +5,8 @@
 //! comes with its code in the header [`CODE_HEADER`] and what to do about it in [`HINT_HEADER`].
 
 use arrow::datatypes::SchemaRef;
-use caudal_core::{Failure, FragmentId, Part, QueryId, SessionId, Source, TableId};
-use serde::{Deserialize, Serialize};
+use caudal_core::{Failure, FragmentId, Part, QueryId, RowFilter, SessionId, Source, TableId};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::encoding::Encodings;
 use crate::manifest::{QuerySpec, TableEntry};
@@ -41,7 +41,7 @@ pub struct OpenReply {
     pub fingerprint: String,
 }
 
-/// Columns of a table that are to be sent.
+/// Columns of a table that are to be sent, and rows that need not be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TableNeeds {
     pub name: String,
@@ -53,6 +53,14 @@ pub struct TableNeeds {
     /// The schema of each batch.
     #[serde(with = "schema::text")]
     pub schema: SchemaRef,
+    /// Rows for which it does not hold may be sent or not. None: all are to be sent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "understood")]
+    pub rows: Option<RowFilter>,
+}
+
+/// A filter, unless a later version has said it in words that this one does not know.
+fn understood<'de, D: Deserializer<'de>>(json: D) -> Result<Option<RowFilter>, D::Error> {
+    Ok(serde_json::from_value(serde_json::Value::deserialize(json)?).ok())
 }
 
 impl TableNeeds {
@@ -217,4 +225,30 @@ pub struct SessionEntry {
     pub gateway: Option<String>,
     /// Number of workers that serve it.
     pub workers: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::Schema;
+
+    use super::*;
+
+    fn needs(rows: &str) -> TableNeeds {
+        let schema = schema::encode(&Schema::empty());
+        let json =
+            format!(r#"{{"name":"t","needed":true,"columns":[],"schema":"{schema}"{rows}}}"#);
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn a_filter_that_is_not_understood_is_none() {
+        assert_eq!(needs("").rows, None);
+        let known = r#","rows":{"column":[1,"is_null"]}"#;
+        assert!(needs(known).rows.is_some());
+        for later in [r#"{"column":[1,"is_nice"]}"#, r#"{"none":[]}"#, r#""all""#, "null", "7"] {
+            assert_eq!(needs(&format!(r#","rows":{later}"#)).rows, None);
+        }
+        let deep = format!("{}{}", r#"{"any":["#.repeat(50), "]}".repeat(50));
+        assert!(needs(&format!(r#","rows":{deep}"#)).rows.is_some());
+    }
 }

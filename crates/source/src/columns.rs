@@ -89,11 +89,21 @@ pub fn conformed(
     schema: &SchemaRef,
     chunk: u64,
 ) -> Result<RecordBatch, arrow::error::ArrowError> {
+    conformed_at(columns, rows, schema, || positions(chunk, rows))
+}
+
+/// The same with positions of their own.
+pub fn conformed_at(
+    columns: &[ArrayRef],
+    rows: usize,
+    schema: &SchemaRef,
+    positions: impl FnOnce() -> ArrayRef,
+) -> Result<RecordBatch, arrow::error::ArrowError> {
     let fields = schema.fields().iter().zip(columns);
     let converted = fields.map(|(field, column)| converted(column, field.data_type()));
     let mut arrays = converted.collect::<Result<Vec<_>, _>>()?;
     if schema.fields().len() > columns.len() {
-        arrays.push(positions(chunk, rows));
+        arrays.push(positions());
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)

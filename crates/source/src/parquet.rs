@@ -1,18 +1,26 @@
-//! Tables of Parquet files: row groups side by side, of the needed columns only.
+//! Tables of Parquet files: row groups side by side, and of large ones their parts, of the needed columns and rows only.
 
 mod at;
-mod row_group;
+mod needed;
+mod probe;
+mod statistics;
+mod stretch;
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use caudal_core::limits;
+use caudal_core::RowFilter;
 use caudal_csv::Options;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 
 use self::at::FileAt;
-use self::row_group::{Needed, RowGroup};
+use self::needed::Needed;
+use self::statistics::Statistics;
+use self::stretch::Stretch;
 use crate::columns::{self, Described};
 use crate::error::Error;
 use crate::format::{Content, Format};
@@ -59,7 +67,10 @@ impl ParquetFile {
             FileAt::new(origin.file()?).map_err(|error| Error::read(origin.path(), error))?;
         let metadata = guarded(origin.path(), NAME, || {
             let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
-            Ok::<_, parquet::errors::ParquetError>(with_views(metadata))
+            match metadata.metadata().row_groups().iter().all(|group| group.num_rows() >= 0) {
+                true => Ok(with_views(metadata)),
+                false => Err(ParquetError::General("a row group has less than no rows".into())),
+            }
         })?;
         Ok(ParquetFile { origin: origin.clone(), stamp, metadata })
     }
@@ -68,11 +79,59 @@ impl ParquetFile {
         Described { path: self.origin.path(), schema: self.metadata.schema() }
     }
 
-    fn open(&self) -> Result<File, Error> {
+    fn open(&self) -> Result<FileAt, Error> {
         self.origin.check_unchanged(&self.stamp)?;
-        self.origin.file()
+        let file: File = self.origin.file()?;
+        FileAt::new(file).map_err(|error| Error::read(self.origin.path(), error))
+    }
+
+    /// What it says of itself with its page index, where it has one and some of it is for these row groups.
+    fn with_pages(&self, groups: &[usize]) -> Result<ArrowReaderMetadata, Error> {
+        let metadata = self.metadata.metadata();
+        let has_pages = |group: &usize| {
+            let mut columns = metadata.row_group(*group).columns().iter();
+            columns.any(|column| column.column_index_offset().is_some())
+        };
+        if !groups.iter().any(has_pages) {
+            return Ok(self.metadata.clone());
+        }
+        let file = self.open()?;
+        guarded(self.origin.path(), NAME, || {
+            let known = ParquetMetaData::clone(metadata);
+            let mut reader = ParquetMetaDataReader::new_with_metadata(known)
+                .with_page_index_policy(PageIndexPolicy::Optional);
+            reader.read_page_indexes(&file)?;
+            let (known, options) = (Arc::new(reader.finish()?), ArrowReaderOptions::new());
+            ArrowReaderMetadata::try_new(known, options).map(with_views)
+        })
+    }
+
+    /// The row groups of which rows may be needed, and which of their rows.
+    fn needed_rows(&self, table: &Schema, filter: Option<&RowFilter>) -> Result<NeededRows, Error> {
+        let groups = 0..self.metadata.metadata().num_row_groups();
+        let Some(filter) = filter else {
+            let rows = groups.map(|group| (group, None)).collect();
+            return Ok((self.metadata.clone(), rows));
+        };
+        let path = self.origin.path();
+        let groups: Vec<usize> = guarded(path, NAME, || {
+            let statistics = Statistics::new(&self.metadata, table);
+            let groups = groups.filter(|group| statistics.may_hold(filter, *group));
+            Ok::<_, ParquetError>(groups.collect())
+        })?;
+        let metadata = self.with_pages(&groups)?;
+        let rows = guarded(path, NAME, || {
+            let statistics = Statistics::new(&metadata, table);
+            let rows =
+                groups.into_iter().map(|group| (group, Some(statistics.rows(filter, group))));
+            Ok::<_, ParquetError>(rows.collect())
+        })?;
+        Ok((metadata, rows))
     }
 }
+
+/// What is known of a file, and of each row group of which rows are needed which: all of them, if it is not said.
+type NeededRows = (ArrowReaderMetadata, Vec<(usize, Option<RowSelection>)>);
 
 /// Texts are read as views, which are made without copying them, and dictionaries as their values, where that can be had.
 fn with_views(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
@@ -108,22 +167,44 @@ impl Format for Parquet {
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
         let fields: Vec<_> = needed.iter().map(|at| self.schema.fields()[*at].clone()).collect();
         let schema = with_position(fields, options.position.as_deref());
-        let mut row_groups = vec![];
-        let mut total_bytes = 0;
+        let (mut stretches, mut total_bytes, mut groups_before) = (vec![], 0, 0);
         for (at, file) in self.files.iter().enumerate() {
             file.origin.check_unchanged(&file.stamp)?;
+            let (metadata, rows) = file.needed_rows(&self.schema, options.rows.as_deref())?;
+            let groups = metadata.metadata().num_row_groups();
             let columns = self.columns(file, needed)?;
-            let needs = Arc::new(Needed::new(&file.metadata, columns, &schema, options));
-            // Those that a query's filters rule out by their statistics would be left out here.
-            for group in 0..file.metadata.metadata().num_row_groups() {
-                total_bytes += needs.bytes_of(group);
-                row_groups.push(Place { file: at, group, needs: Arc::clone(&needs) });
+            let needs = Arc::new(Needed::new(metadata, columns, &schema, &self.schema, options));
+            for (group, rows) in rows {
+                let sizes = needs.sizes(group);
+                for stretch in needs.stretches(group) {
+                    let rows = within(stretch, rows.as_ref(), sizes.rows);
+                    if rows.selects_any() {
+                        total_bytes += sizes.bytes_up_to(rows.row_count());
+                        let needs = Arc::clone(&needs);
+                        let number = groups_before + group;
+                        stretches.push(Place { file: at, group, number, rows, needs });
+                    }
+                }
             }
+            groups_before += groups;
         }
-        let numbers = Numbers::of(row_groups.len());
-        let lanes = RowGroups { files: Arc::clone(&self.files), row_groups, numbers };
+        let lanes = Stretches {
+            files: Arc::clone(&self.files),
+            numbers: Numbers::of(stretches.len()),
+            positions: Numbers::of(groups_before),
+            stretches,
+        };
         let chunks = Box::new(SideBySide::new(lanes));
         Ok(Content { schema, total_bytes: Some(total_bytes), chunks })
+    }
+}
+
+/// The rows of a stretch of a row group that are needed.
+fn within(stretch: Range<usize>, needed: Option<&RowSelection>, all: usize) -> RowSelection {
+    let stretch = RowSelection::from_consecutive_ranges(std::iter::once(stretch), all);
+    match needed {
+        Some(needed) => needed.intersection(&stretch),
+        None => stretch,
     }
 }
 
@@ -139,53 +220,36 @@ impl Parquet {
     }
 }
 
-/// The row groups of all files.
+/// Parts of the row groups of all files.
 #[derive(Debug)]
-struct RowGroups {
+struct Stretches {
     files: Arc<[ParquetFile]>,
-    row_groups: Vec<Place>,
+    stretches: Vec<Place>,
     numbers: Numbers,
+    /// Of all row groups, also those of which nothing is needed.
+    positions: Numbers,
 }
 
 #[derive(Debug)]
 struct Place {
     file: usize,
     group: usize,
+    /// Of the row group among those of all files.
+    number: usize,
+    rows: RowSelection,
     needs: Arc<Needed>,
 }
 
-impl Lanes for RowGroups {
+impl Lanes for Stretches {
     fn count(&self) -> usize {
-        self.row_groups.len()
+        self.stretches.len()
     }
 
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {
-        let Place { file, group, needs } = &self.row_groups[lane];
-        let (file, group) = (&self.files[*file], *group);
-        let path = Arc::clone(file.origin.path());
-        let content = FileAt::new(file.open()?).map_err(|error| Error::read(&path, error))?;
-        let reader = guarded(&path, NAME, || needs.reader(content, &file.metadata, group))?;
-        let numbers = (self.numbers, lane);
-        Ok(Arc::new(RowGroup::new(path, reader, Arc::clone(needs), group, numbers)))
-    }
-}
-
-/// Rows that are decoded at a time, so that they take about so many bytes.
-fn rows_at_once(bytes: u64, rows: u64, wanted_bytes: usize) -> usize {
-    let bytes_of_each = (bytes / rows.max(1)).max(1);
-    let wanted = wanted_bytes as u64 / bytes_of_each;
-    (wanted as usize).clamp(limits::DECODED_ROWS_MIN, limits::DECODED_ROWS_MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wide_rows_are_decoded_few_at_a_time() {
-        assert_eq!(rows_at_once(8_000_000, 1_000_000, 4 << 20), limits::DECODED_ROWS_MAX);
-        assert_eq!(rows_at_once(1_000_000_000, 1_000_000, 4 << 20), 4194);
-        assert_eq!(rows_at_once(u64::MAX, 1, 1), limits::DECODED_ROWS_MIN);
-        assert_eq!(rows_at_once(0, 0, 1 << 20), limits::DECODED_ROWS_MAX);
+        let Place { file, group, number, rows, needs } = &self.stretches[lane];
+        let file = self.files[*file].clone();
+        let first = self.positions.first_position(*number, needs.sizes(*group).rows)?;
+        let (rows, numbers) = ((*group, rows.clone()), (self.numbers, lane));
+        Ok(Arc::new(Stretch::new(file, Arc::clone(needs), rows, numbers, first)))
     }
 }

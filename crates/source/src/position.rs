@@ -41,6 +41,14 @@ impl Numbers {
         }
         Ok((lane as u64) << self.bits_of_chunk | chunk)
     }
+
+    /// The position of the first of so many rows of a lane, where it does not depend on chunks: all up to the next lane's are for
+    /// its rows.
+    pub fn first_position(self, lane: usize, rows: usize) -> Result<u64, Error> {
+        // The position of its last row has to be one of its own.
+        let chunks = (rows as u64).saturating_sub(1) >> BITS;
+        Ok((self.number(lane, chunks)? - chunks) << BITS)
+    }
 }
 
 #[cfg(test)]

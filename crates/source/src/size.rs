@@ -1,6 +1,8 @@
 //! Sizes of rows by themselves, whatever they share memory with: those of a dictionary share much.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::DataType;
 
 /// About the bytes that a batch's rows would take alone.
@@ -25,6 +27,21 @@ pub fn array_bytes(array: &ArrayRef) -> usize {
     }
 }
 
+/// A batch whose texts keep nothing in memory but themselves.
+pub fn alone(batch: &RecordBatch) -> RecordBatch {
+    let column = |array: &ArrayRef| -> ArrayRef {
+        match array.data_type() {
+            DataType::Utf8View => Arc::new(array.as_string_view().gc()),
+            DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+            _ => Arc::clone(array),
+        }
+    };
+    let columns = batch.columns().iter().map(column).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+        .expect("the same types and lengths")
+}
+
 /// A batch as slices of about so many bytes, none of them without rows.
 pub fn slices(batch: RecordBatch, bytes: usize) -> impl Iterator<Item = RecordBatch> {
     let rows = batch.num_rows();
@@ -35,9 +52,7 @@ pub fn slices(batch: RecordBatch, bytes: usize) -> impl Iterator<Item = RecordBa
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow::array::Int64Array;
+    use arrow::array::{Int64Array, StringViewArray};
 
     use super::*;
 
@@ -52,5 +67,15 @@ mod tests {
         assert_eq!(rows(3000), [334, 334, 332]);
         assert_eq!(rows(0).len(), 1000);
         assert_eq!(slices(batch.slice(0, 0), 10).count(), 0);
+    }
+
+    #[test]
+    fn few_rows_keep_little_in_memory() {
+        let texts = StringViewArray::from_iter_values((0..1000).map(|n| format!("{n:0100}")));
+        let texts: ArrayRef = Arc::new(texts);
+        let batch = RecordBatch::try_from_iter([("t", texts)]).unwrap().slice(500, 3);
+        let few = alone(&batch);
+        assert_eq!(few, batch);
+        assert!(few.get_array_memory_size() < 2000 && batch.get_array_memory_size() > 100_000);
     }
 }

@@ -15,6 +15,7 @@ use caudal_planner::{QuerySpec, SessionPlan, SessionSpec, TableSpec};
 use caudal_protocol::TableFragment;
 
 use crate::faulty_mapper::faulty_mapper;
+use crate::only_needed::only_needed;
 
 /// Rows of a fragment of a random table.
 pub const FRAGMENT_ROWS_MAX: usize = 40;
@@ -142,6 +143,7 @@ pub async fn upload(
         }
         let count = u32::try_from(table.fragments.len()).unwrap();
         for (number, batch) in (0..).zip(table.fragments) {
+            let batch = only_needed(&batch, needs.rows.as_ref());
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             let columns =
                 needs.columns.iter().map(|column| batch.column(*column).clone()).collect();

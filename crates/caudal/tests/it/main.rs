@@ -12,6 +12,7 @@ mod front;
 mod harness;
 mod lookalikes;
 mod memory;
+mod only_needed;
 mod overflow;
 mod random_sql;
 mod right;

@@ -73,6 +73,7 @@ impl Cluster {
             needed: true,
             name: table.name,
             schema: Arc::new(schema::decode(&table.schema).unwrap()),
+            rows: None,
         });
         let queries = request.queries.into_iter().zip(&state.queries).map(|(entry, query)| {
             let schema = Arc::clone(&query.schema);

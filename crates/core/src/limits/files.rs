@@ -70,6 +70,30 @@ limits! { FILES = "Files";
     /// The fewest rows at a time, however wide they are: fewer would cost more to begin than to decode.
     DECODED_ROWS_MIN: usize = 1 << 10 => Effect("chunks of very wide rows are larger");
 
+    /// Rows of a row group that one thread decodes after the other: those of a larger one are divided among several.
+    STRETCH_ROWS_MAX: u64 = 256 << 10 => Effect("several threads decode the row group");
+
+    /// Decoded bytes of a row group, as its footer says them, for one thread.
+    STRETCH_BYTES_MAX: u64 = 32 << 20 => Effect("several threads decode the row group");
+
+    /// The fewest rows for a thread: each begins with the dictionaries of its columns.
+    STRETCH_ROWS_MIN: u64 = 32 << 10 => Effect("one thread decodes them");
+
+    /// Parts of one row group, however many rows it is said to have.
+    ROW_GROUP_SLICES_MAX: u64 = 256 => Effect("each part has more rows");
+
+    /// Rows of which the columns of a filter are looked at, at a time, before others are decoded.
+    PROBE_ROWS: usize = 16 << 10 => Effect("the next ones are looked at");
+
+    /// One of so many rows may fit a filter for it to pay to decode the others' columns for it alone.
+    PROBE_ROWS_OF_EACH: usize = 16 => Effect("all columns of all rows are decoded");
+
+    /// Bytes that the other columns have for each of the filter's.
+    PROBE_BYTES_OF_EACH: u64 = 4 => Effect("all columns of all rows are decoded");
+
+    /// Values that a column is compared with one after the other.
+    PROBE_VALUES_MAX: usize = 32 => Effect("the filter is not asked of each row");
+
     /// Memory that a batch of an Arrow file may take: files of one batch are decoded whole.
     ARROW_BATCH_BYTES_MAX: u64 = 16 << 30 => Code(codes::FILE_DAMAGED);
 

@@ -17,6 +17,9 @@ limits! { SESSIONS = "Sessions";
     /// Shards of a session on a cluster whose client does not say how many.
     SHARDS_DEFAULT: usize = 4 => Effect("--shards sets another number");
 
+    /// Constants in the conditions of all queries on a table's rows that are told to who reads its files.
+    ROW_FILTER_VALUES_MAX: usize = 1000 => Effect("all rows of the table are read");
+
     /// Bytes of one SQL text.
     SQL_BYTES_MAX: usize = 1 << 20 => Code(codes::TOO_MANY);
 

@@ -10,6 +10,7 @@ mod functions;
 mod identity;
 mod mistakes;
 mod names;
+mod needed_rows;
 mod refusals;
 mod stages;
 

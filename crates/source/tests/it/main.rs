@@ -9,6 +9,7 @@ mod formats;
 mod fuzz;
 mod json;
 mod pipes;
+mod pruned;
 mod said;
 mod sources;
 mod write;

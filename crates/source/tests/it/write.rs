@@ -51,7 +51,7 @@ pub fn parquet(batch: &RecordBatch, rows: usize) -> Vec<u8> {
     parquet_with(batch, rows, WriterProperties::default())
 }
 
-fn parquet_with(batch: &RecordBatch, rows: usize, properties: WriterProperties) -> Vec<u8> {
+pub fn parquet_with(batch: &RecordBatch, rows: usize, properties: WriterProperties) -> Vec<u8> {
     let mut writer = ArrowWriter::try_new(vec![], batch.schema(), Some(properties)).unwrap();
     for part in parts(batch, rows) {
         writer.write(&part).unwrap();
