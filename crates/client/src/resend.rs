@@ -46,7 +46,7 @@ async fn send(service: &dyn Service, sent: &Sent) -> Result<(), Error> {
     }
     // What was read meanwhile is what it was before.
     source.check_unchanged()?;
-    service.end_table(table, sent.count()?).await
+    service.end_table(table, sent.count()?, sent.rows).await
 }
 
 /// Fragments of which some chunks have been read.

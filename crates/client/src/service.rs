@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use caudal_core::{Failure, QueryId, Source, TableId};
 use caudal_protocol::TableFragment;
-use caudal_protocol::calls::ResultWhat;
+use caudal_protocol::calls::{ResultWhat, TableRows};
 
 use crate::Error;
 
@@ -27,8 +27,8 @@ pub trait Service: Send + Sync + 'static {
     /// Takes a fragment of a table, waiting for room as long as it takes.
     async fn put(&self, fragment: TableFragment) -> Result<(), Error>;
 
-    /// Says how many fragments a table has; returns when all of them are safe.
-    async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error>;
+    /// Says how many fragments a table has, and what became of its rows; returns when all of them are safe.
+    async fn end_table(&self, table: TableId, count: u32, rows: TableRows) -> Result<(), Error>;
 
     /// The messages of a query's answer.
     async fn answer(&self, query: QueryId) -> Result<Box<dyn Answer>, Error>;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use caudal_core::TableId;
 use caudal_protocol::TableFragment;
+use caudal_protocol::calls::TableRows;
 use caudal_runtime::task;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
@@ -44,11 +45,14 @@ pub async fn all(
         }
         // Before its end is known: without it there is no complete answer.
         let counted = counters.table(table);
-        let (rows, rejected) = (&counted.rows, &counted.rejected);
-        upload.source.check_loss(rows.load(Relaxed), rejected.load(Relaxed))?;
+        let rows = TableRows {
+            sent: counted.rows.load(Relaxed),
+            rejected: counted.rejected.load(Relaxed),
+        };
+        upload.source.check_loss(rows.sent, rows.rejected)?;
         let fragments = std::mem::take(&mut *sending.fragments());
-        let sent = Sent { upload, fragments };
-        service.end_table(table, sent.count()?).await?;
+        let sent = Sent { upload, fragments, rows };
+        service.end_table(table, sent.count()?, rows).await?;
         all.push(sent);
     }
     Ok(all)
@@ -59,6 +63,7 @@ pub struct Sent {
     pub upload: Upload,
     /// Of each fragment, the numbers of the chunks that it was made of.
     pub fragments: Vec<Vec<u64>>,
+    pub rows: TableRows,
 }
 
 impl Sent {

@@ -202,8 +202,9 @@ impl Flight {
                 Ok(json(&self.gateway.open(owner, request).await?))
             }
             "end" => {
-                let EndRequest { session, table, count } = parsed("the end of a table", &body)?;
-                self.gateway.end_table(owner, &session, table, count).await?;
+                let EndRequest { session, table, count, rows } =
+                    parsed("the end of a table", &body)?;
+                self.gateway.end_table(owner, &session, table, count, rows).await?;
                 Ok(Bytes::from_static(b"{}"))
             }
             "close" => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use caudal_broker::Broker;
 use caudal_core::{Coded, QueryId, SessionId, TableId};
-use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply};
+use caudal_protocol::calls::{QueryShape, SessionEntry, SessionsReply, TableRows};
 use caudal_protocol::manifest::{Manifest, Tombstone};
 use caudal_protocol::outline::Outline;
 use caudal_runtime::Level;
@@ -65,10 +65,30 @@ impl Gateway {
         session: &SessionId,
         table: TableId,
         count: u32,
+        rows: Option<TableRows>,
     ) -> Result<(), Error> {
         let open = self.find(owner, session).await?;
         open.check_table(table)?;
+        if let Some(rows) = rows {
+            // Before the end is known: who has a whole answer finds what is not in it.
+            self.in_time(session, self.records_of(session).put_rows(table, &rows)).await?;
+            open.has_rows(table, rows);
+        }
         self.with_queue(&open, || open.session.end_table(table, count)).await
+    }
+
+    /// What became of the rows of each table of a session. A client says it at any gateway.
+    pub(crate) async fn rows(&self, open: &OpenSession) -> Result<Vec<Option<TableRows>>, Error> {
+        let session = &open.manifest.session;
+        let is_needed = |table: &TableId| open.check_table(*table).is_ok();
+        let unknown = (0..).zip(open.rows()).filter(|(_, known)| known.is_none());
+        for table in unknown.map(|(table, _)| TableId(table)).filter(is_needed) {
+            let records = self.records_of(session);
+            if let Some(rows) = self.in_time(session, records.rows(table)).await? {
+                open.has_rows(table, rows);
+            }
+        }
+        Ok(open.rows())
     }
 
     /// The sessions of this owner.
@@ -90,6 +110,8 @@ impl Gateway {
         }
         let lease = records.latest_lease().await?;
         let claims = records.claims().await?;
+        let tables = (0..manifest.tables.len()).map(TableId::from);
+        let rows = try_join_all(tables.map(|table| records.rows(table))).await?;
         Ok(Some(SessionEntry {
             session,
             started_ms: manifest.started_ms,
@@ -98,6 +120,7 @@ impl Gateway {
             shards: manifest.shards,
             gateway: lease.and_then(|lease| lease.record).map(|lease| lease.gateway),
             workers: claims.iter().filter(|claim| claim.refusal.is_none()).count(),
+            rows,
         }))
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use caudal_core::{SessionId, limits};
+use caudal_core::{SessionId, TableId, limits};
+use caudal_protocol::calls::TableRows;
 use caudal_protocol::manifest::Manifest;
 use caudal_runtime::Level;
 use tokio::sync::Semaphore;
@@ -19,6 +20,8 @@ pub struct OpenSession {
     pub long_works: LongWorks,
     /// Raised by whoever misses a queue of the session.
     pub queues_missed: Level,
+    /// What became of the rows of each table, as far as this gateway knows.
+    rows: Mutex<Vec<Option<TableRows>>>,
     /// The highest epoch of the session's leases that this gateway knows of.
     epoch: Level,
 }
@@ -27,7 +30,23 @@ impl OpenSession {
     pub fn new(manifest: Manifest, session: Session) -> Self {
         let put_memory = Arc::new(Semaphore::new(limits::PUT_MEMORY_BYTES_MAX as usize));
         let (long_works, queues_missed, epoch) = Default::default();
-        Self { manifest, session, put_memory, long_works, queues_missed, epoch }
+        let rows = Mutex::new(vec![None; manifest.tables.len()]);
+        Self { manifest, session, put_memory, long_works, queues_missed, rows, epoch }
+    }
+
+    pub fn has_rows(&self, table: TableId, rows: TableRows) {
+        if let Some(known) = self.lock_rows().get_mut(table.index()) {
+            *known = Some(rows);
+        }
+    }
+
+    /// What became of the rows of each table, as far as it is known here.
+    pub fn rows(&self) -> Vec<Option<TableRows>> {
+        self.lock_rows().clone()
+    }
+
+    fn lock_rows(&self) -> MutexGuard<'_, Vec<Option<TableRows>>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The client has attached with this epoch, here or elsewhere.

@@ -31,6 +31,8 @@ pub struct ResultStream {
     /// Messages that the client has not acknowledged, by their place in this stream.
     sent: VecDeque<(u64, DeliveryTag)>,
     next_tag: u64,
+    /// A message that is numbered and not handed on.
+    ready: Option<(ResultItem, Rows)>,
     /// Of the client's attach: a later one has readers of its own. Zero before the first.
     epoch: u64,
     _share: Option<Share>,
@@ -61,6 +63,7 @@ impl Gateway {
             failure,
             sent,
             next_tag: 0,
+            ready: None,
             epoch,
             _share: share,
         })
@@ -106,9 +109,17 @@ impl ResultStream {
 
     async fn next_message(&mut self) -> Result<(ResultItem, Rows), Error> {
         loop {
+            if let Some((item, _)) = &mut self.ready
+                && item.what.says_an_end()
+            {
+                item.rows = self.gateway.rows(&self.open).await?;
+            }
+            if let Some(ready) = self.ready.take() {
+                return Ok(ready);
+            }
             if let Some(failure) = self.failure.take() {
-                let what = ResultWhat::Failed { failure };
-                return Ok((ResultItem { tag: self.next_place(), what }, vec![]));
+                let (tag, what) = (self.next_place(), ResultWhat::Failed { failure });
+                return Ok((ResultItem { tag, what, rows: vec![] }, vec![]));
             }
             let Some(consumer) = &mut self.consumer else {
                 self.subscribe_again().await?;
@@ -116,7 +127,7 @@ impl ResultStream {
             };
             match consumer.next_raw().await {
                 Ok(Some(RawDelivery { tag, body })) => match self.read(body) {
-                    Ok(Some((what, rows))) => return Ok((self.number(tag, what), rows)),
+                    Ok(Some((what, rows))) => self.ready = Some((self.number(tag, what), rows)),
                     // What is not for a client is as good as unread.
                     Ok(None) => {}
                     Err(garbage) => self.lose(garbage)?,
@@ -134,7 +145,7 @@ impl ResultStream {
     fn number(&mut self, delivery: DeliveryTag, what: ResultWhat) -> ResultItem {
         let tag = self.next_place();
         self.sent.push_back((tag, delivery));
-        ResultItem { tag, what }
+        ResultItem { tag, what, rows: vec![] }
     }
 
     fn next_place(&mut self) -> u64 {

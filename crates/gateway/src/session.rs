@@ -20,22 +20,27 @@ pub struct Session {
     broker: Arc<dyn Broker>,
     /// Fragments that wait for capacity in their queue.
     held_back: AtomicUsize,
+    /// Bytes of results that may be unread.
+    results_bytes_max: usize,
 }
 
 impl Session {
     /// A session whose queues are there already.
     pub fn resume(id: SessionId, outline: Arc<Outline>, broker: Arc<dyn Broker>) -> Self {
-        Self { outline, queues: Queues { session: id }, broker, held_back: AtomicUsize::new(0) }
+        let (queues, held_back) = (Queues { session: id }, AtomicUsize::new(0));
+        let results_bytes_max = limits::RESULT_QUOTA_BYTES;
+        Self { outline, queues, broker, held_back, results_bytes_max }
     }
 
-    /// Makes the session's queues and puts a baton into each shard's.
+    /// A session whose queues are in this process: makes them, and puts a baton into each shard's.
     pub async fn open(
         id: SessionId,
         outline: Arc<Outline>,
         broker: Arc<dyn Broker>,
         threads: usize,
     ) -> Result<Self, Error> {
-        let session = Self::resume(id, outline, broker);
+        let results_bytes_max = limits::RESULT_MEMORY_BYTES_MAX;
+        let session = Self { results_bytes_max, ..Self::resume(id, outline, broker) };
         session.make_queues(threads).await?;
         Ok(session)
     }
@@ -154,7 +159,7 @@ impl Session {
         let (least, most) = (limits::SHARD_QUEUE_MESSAGES_MIN, limits::SHARD_QUEUE_MESSAGES_MAX);
         let messages_max = knob("shard_queue_messages_max", share.clamp(least, most));
         let shard = QueueKind::Shard { messages_max };
-        let quota = knob("result_quota_bytes", limits::RESULT_QUOTA_BYTES);
+        let quota = knob("result_quota_bytes", self.results_bytes_max);
         let bytes_max = quota / self.outline.queries.len().max(1);
         let bytes_max =
             bytes_max.max(knob("result_queue_bytes_min", limits::RESULT_QUEUE_BYTES_MIN));

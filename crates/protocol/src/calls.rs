@@ -126,6 +126,18 @@ pub struct EndRequest {
     pub session: SessionId,
     pub table: TableId,
     pub count: u32,
+    /// What became of its rows, where the client says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<TableRows>,
+}
+
+/// Rows of a table, as whoever read its files has counted them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRows {
+    /// Number of those that fit their table.
+    pub sent: u64,
+    /// Number of those that do not, and are in no answer.
+    pub rejected: u64,
 }
 
 /// Actions `close` (the client is done) and `cancel` (those who still wait are told so): answered with
@@ -143,6 +155,9 @@ pub struct ResultItem {
     pub tag: u64,
     #[serde(flatten)]
     pub what: ResultWhat,
+    /// With what says an end: what became of the rows of each table of the session, as far as it is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Option<TableRows>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -164,6 +179,11 @@ pub enum ResultWhat {
 }
 
 impl ResultWhat {
+    /// Whether it says where a source ends.
+    pub fn says_an_end(&self) -> bool {
+        matches!(self, ResultWhat::Part { end: Some(_), .. } | ResultWhat::End { .. })
+    }
+
     /// Content of a message in the queue of a result; `None` for messages that are never sent to a client.
     pub fn of(message: &Message) -> Option<Self> {
         match message {
@@ -225,6 +245,9 @@ pub struct SessionEntry {
     pub gateway: Option<String>,
     /// Number of workers that serve it.
     pub workers: usize,
+    /// What became of the rows of each of its tables, once all of them are sent and where its client says so.
+    #[serde(default)]
+    pub rows: Vec<Option<TableRows>>,
 }
 
 #[cfg(test)]

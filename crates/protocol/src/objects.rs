@@ -7,12 +7,13 @@
 //! sessions/<id>/claims/<worker>  who serves the session, or why it does not
 //! sessions/<id>/marks/<fragment>/<k>   retry markers: a fragment that was delivered again and is being run
 //! sessions/<id>/failures/<query>     why a query fails, as the first who met it says
+//! sessions/<id>/rows/<table>     how many rows of the table were sent, and how many were left out
 //! sessions/<id>/resends/<k>      queues were lost for the k-th time: the client is to send its tables again
 //! sessions/<id>/shards/<n>/...   the shard's journal and outputs
 //! closed/<id>                    how the session ended; outlives it
 //! ```
 
-use caudal_core::{FragmentId, QueryId, SessionId, ShardId};
+use caudal_core::{FragmentId, QueryId, SessionId, ShardId, TableId};
 
 pub const SESSIONS: &str = "sessions";
 pub const SLOTS: &str = "slots";
@@ -66,6 +67,10 @@ impl Objects {
 
     pub fn resend(&self, number: u32) -> String {
         format!("{}/{number}", self.resends())
+    }
+
+    pub fn rows(&self, table: TableId) -> String {
+        format!("{}/rows/{}", self.folder(), table.0)
     }
 
     pub fn shard(&self, shard: ShardId) -> String {

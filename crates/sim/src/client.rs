@@ -8,7 +8,7 @@ use caudal_client::remote::{self, Settings};
 use caudal_client::{Error, Event, Remote, Service, UploadCounters};
 use caudal_core::{Code, Coded, TableId, codes, limits};
 use caudal_oracle::{compare, is_part};
-use caudal_protocol::calls::OpenRequest;
+use caudal_protocol::calls::{OpenRequest, TableRows};
 use caudal_protocol::{Failure, TableFragment};
 use caudal_runtime::Scope;
 use caudal_runtime::time::{sleep, timeout};
@@ -210,7 +210,7 @@ impl Session {
                 }
                 remote.put(TableFragment::new(id, number, batch)).await?;
             }
-            remote.end_table(id, count).await?;
+            remote.end_table(id, count, rows_of(&fragments)).await?;
             sent.push((id, fragments));
         }
         Ok(sent)
@@ -234,11 +234,16 @@ async fn send_again(
                     return error;
                 }
             }
-            if let Err(error) = remote.end_table(*id, count).await {
+            if let Err(error) = remote.end_table(*id, count, rows_of(fragments)).await {
                 return error;
             }
         }
     }
+}
+
+fn rows_of(fragments: &[RecordBatch]) -> TableRows {
+    let sent = fragments.iter().map(|batch| batch.num_rows() as u64).sum();
+    TableRows { sent, rejected: 0 }
 }
 
 fn coded(error: &impl Coded) -> (Code, String) {

@@ -149,24 +149,8 @@ impl Format for Declared {
 /// What the files are opened with. Whoever adds an option decides here whether it means the same of them, whose columns have
 /// other places and other types.
 fn passed_on(options: &Options) -> Options {
-    let Options {
-        chunk_bytes,
-        record_bytes_max,
-        strict,
-        judge_all_columns,
-        rejected_percent_max,
-        position,
-        keep_raw_rejects,
-    } = options.clone();
-    Options {
-        chunk_bytes,
-        record_bytes_max,
-        strict,
-        judge_all_columns,
-        rejected_percent_max,
-        position,
-        keep_raw_rejects,
-    }
+    // A filter names columns of the declared table, and values of its types.
+    Options { rows: None, ..options.clone() }
 }
 
 /// Chunks of the files, as those of the table.

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use caudal_core::{Failure, QueryId, SessionId, ShardId, StageId};
+use caudal_core::{Failure, QueryId, SessionId, ShardId, StageId, TableId};
 use caudal_protocol::Objects;
+use caudal_protocol::calls::TableRows;
 use caudal_protocol::manifest::{Claim, Manifest, Tombstone};
 use caudal_protocol::objects::{CLOSED, SESSIONS};
 use futures::future::try_join_all;
@@ -101,6 +102,15 @@ impl SessionRecords {
     /// Forgets that the session was ever there.
     pub async fn delete_tombstone(&self) -> Result<(), StoreError> {
         self.store.delete(&self.objects.tombstone()).await
+    }
+
+    /// What became of the rows of a table, where its client has said so.
+    pub async fn rows(&self, table: TableId) -> Result<Option<TableRows>, StoreError> {
+        read(self.store.as_ref(), &self.objects.rows(table)).await
+    }
+
+    pub async fn put_rows(&self, table: TableId, rows: &TableRows) -> Result<(), StoreError> {
+        self.store.put(&self.objects.rows(table), to_body(rows)).await
     }
 
     /// Removes all records but the tombstone.

@@ -10,7 +10,7 @@ use caudal_client::{Answer, Error, Service};
 use caudal_core::{Code, Coded, Failure, QueryId, Source, TableId, codes};
 use caudal_gateway::Session;
 use caudal_protocol::TableFragment;
-use caudal_protocol::calls::ResultWhat;
+use caudal_protocol::calls::{ResultWhat, TableRows};
 use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 
@@ -92,7 +92,7 @@ impl Service for InProcess {
         self.session.put(fragment).await.map_err(session_error)
     }
 
-    async fn end_table(&self, table: TableId, count: u32) -> Result<(), Error> {
+    async fn end_table(&self, table: TableId, count: u32, _: TableRows) -> Result<(), Error> {
         self.session.end_table(table, count).await.map_err(session_error)
     }
 

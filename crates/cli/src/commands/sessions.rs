@@ -22,6 +22,18 @@ pub fn run(args: SessionsArgs) -> Done {
     Ok(out.finish()?)
 }
 
+/// Of which tables rows are in no answer, as far as they have been sent.
+fn left_out(entry: &SessionEntry) -> Option<String> {
+    let tables = entry.tables.iter().zip(&entry.rows);
+    let lossy =
+        tables.filter_map(|(name, rows)| Some((name, rows.filter(|rows| rows.rejected > 0)?)));
+    let texts = lossy.map(|(name, rows)| {
+        format!("{} of {} rows of {name}", rows.rejected, rows.sent + rows.rejected)
+    });
+    let texts: Vec<_> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
 fn rows(sessions: &[SessionEntry]) -> Result<RecordBatch, ArrowError> {
     let text = |of: fn(&SessionEntry) -> Option<String>| -> ArrayRef {
         Arc::new(sessions.iter().map(of).collect::<StringArray>())
@@ -38,5 +50,6 @@ fn rows(sessions: &[SessionEntry]) -> Result<RecordBatch, ArrowError> {
         ("shards", number(|entry| entry.shards)),
         ("workers", number(|entry| entry.workers)),
         ("gateway", text(|entry| entry.gateway.clone())),
+        ("left_out", text(left_out)),
     ])
 }

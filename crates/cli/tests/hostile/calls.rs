@@ -72,7 +72,7 @@ fn cancel_anothers(ground: &Ground) -> Told {
 
 fn put_anothers(ground: &Ground) -> Told {
     of_anothers(ground, async |evil, session| {
-        let end = EndRequest { session: session.clone(), table: TableId(0), count: 0 };
+        let end = EndRequest { session: session.clone(), table: TableId(0), count: 0, rows: None };
         vec![
             told_of(evil.put(put_messages(session, &[(0, numbers([1]))])).await, "put"),
             told_of(evil.ask::<serde_json::Value>("end", &end).await, "ended"),

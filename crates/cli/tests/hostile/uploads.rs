@@ -64,7 +64,7 @@ async fn comes_of(evil: &Attacker, session: &SessionId) -> Vec<Told> {
 }
 
 async fn end(evil: &Attacker, session: &SessionId, count: u32) -> Told {
-    let end = EndRequest { session: session.clone(), table: TableId(0), count };
+    let end = EndRequest { session: session.clone(), table: TableId(0), count, rows: None };
     told_of(evil.ask::<serde_json::Value>("end", &end).await, "ended")
 }
 

@@ -140,7 +140,7 @@ fn sessions(place: &Place, cluster: &SmallCluster, count: usize) -> Vec<String> 
     loop {
         let listed = place.caudal(&["sessions", "--gateway", &cluster.gateways]).answer();
         let (header, rows) = listed.split_once('\n').unwrap();
-        assert_eq!(header, "session,started,queries,tables,shards,workers,gateway");
+        assert_eq!(header, "session,started,queries,tables,shards,workers,gateway,left_out");
         let rows: Vec<_> = rows.lines().map(str::to_string).collect();
         if rows.len() == count {
             return rows;

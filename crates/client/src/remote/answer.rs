@@ -96,7 +96,7 @@ impl Messages {
             if data.app_metadata.is_empty() {
                 continue;
             }
-            let ResultItem { tag, what } = serde_json::from_slice(&data.app_metadata)
+            let ResultItem { tag, what, .. } = serde_json::from_slice(&data.app_metadata)
                 .map_err(|error| garbled("an answer", &error))?;
             return Ok((tag, what, rows.into_iter().collect()));
         }

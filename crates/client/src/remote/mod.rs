@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use caudal_core::{QueryId, SessionId, Source, TableId, limits};
 use caudal_protocol::calls::{
     EndRequest, OpenReply, OpenRequest, PutBatch, QueryShape, SessionEntry, SessionRequest,
-    SessionsReply, StreamCommand, TableNeeds,
+    SessionsReply, StreamCommand, TableNeeds, TableRows,
 };
 use caudal_protocol::{Failure, TableFragment};
 use caudal_runtime::time::timeout;
@@ -203,9 +203,14 @@ impl Service for Remote {
         }
     }
 
-    async fn end_table(&self, table: TableId, count: u32) -> Result<(), crate::Error> {
+    async fn end_table(
+        &self,
+        table: TableId,
+        count: u32,
+        rows: TableRows,
+    ) -> Result<(), crate::Error> {
         self.finished(table).await?;
-        let request = EndRequest { session: self.session.clone(), table, count };
+        let request = EndRequest { session: self.session.clone(), table, count, rows: Some(rows) };
         self.gateways.action("end", &request).await?;
         Ok(())
     }

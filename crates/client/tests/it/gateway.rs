@@ -207,7 +207,7 @@ impl Service {
         for (tag, (place, (what, batch))) in (0..).zip(messages) {
             let rows = batch.map(|batch| batches_to_flight_data(&schema, vec![batch]).unwrap());
             let data = rows.map_or_else(FlightData::new, |mut data| data.remove(1));
-            let item = serde_json::to_vec(&ResultItem { tag, what }).unwrap();
+            let item = serde_json::to_vec(&ResultItem { tag, what, rows: vec![] }).unwrap();
             sent.push(place);
             self.cluster.state().results_sent += 1;
             if sender.send(Ok(data.with_app_metadata(item))).await.is_err() {
@@ -281,6 +281,7 @@ impl Service {
                     shards: 4,
                     gateway: None,
                     workers: 2,
+                    rows: vec![],
                 };
                 serde_json::to_vec(&SessionsReply { sessions: vec![entry] }).unwrap()
             }

@@ -29,6 +29,8 @@ async fn a_client_never_sends_more_than_a_window_ahead() {
     assert_eq!(state.unacked_max, PUT_WINDOW_FRAGMENTS);
     assert!(state.times(0).iter().all(|times| *times == 1));
     assert_eq!((state.opens, state.closes, state.ends.len()), (1, 1, 1));
+    let rows = state.ends[0].rows.expect("what became of them");
+    assert!(rows.sent > 0 && rows.rejected == 0, "{rows:?}");
 }
 
 #[tokio::test]

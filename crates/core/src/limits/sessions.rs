@@ -94,6 +94,9 @@ limits! { SESSIONS = "Sessions";
     /// the broker.
     RESULT_QUOTA_BYTES: usize = 4 << 30 => Effect("workers wait for the reader of the results, if there is one");
 
+    /// The same in one process, where they are in its memory.
+    RESULT_MEMORY_BYTES_MAX: usize = 256 << 20 => Effect("queries wait for whoever reads their results");
+
     /// The part of a query at least: a message or two.
     RESULT_QUEUE_BYTES_MIN: usize = 16 << 20 => Effect("a session of very many queries may leave more unread");
 

@@ -12,7 +12,7 @@ use crate::support::{Client, Cluster, code, numbers, numbers_request, put_messag
 /// Every call that names a session.
 async fn calls(client: &Client, session: &SessionId) -> Vec<Status> {
     let named = SessionRequest { session: session.clone() };
-    let end = EndRequest { session: session.clone(), table: TableId(0), count: 1 };
+    let end = EndRequest { session: session.clone(), table: TableId(0), count: 1, rows: None };
     let result = StreamCommand::Result { session: session.clone(), query: QueryId(0) };
     let put = client.put(put_messages(session, 0, vec![(0, numbers([1]))])).await;
     vec![

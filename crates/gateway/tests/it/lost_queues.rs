@@ -79,7 +79,7 @@ async fn calls_wait_for_the_queue_that_they_miss() {
     let ack = acks.next().await.unwrap().unwrap();
     let PutAck { acked } = serde_json::from_slice(&ack.app_metadata).unwrap();
     assert_eq!(acked, 1);
-    let end = EndRequest { session: session.clone(), table: TableId(0), count: 1 };
+    let end = EndRequest { session: session.clone(), table: TableId(0), count: 1, rows: None };
     client.ask::<serde_json::Value>("end", &end).await.unwrap();
     // Also one that was reading when its queue went.
     let item = reading.next_item().await.unwrap();
@@ -129,7 +129,7 @@ async fn why_a_query_failed_is_told_before_what_comes_by_a_new_queue() {
     let failure = Failure::new(codes::DATA, "no");
     records.create_failure(QueryId(0), &failure).await.unwrap();
     cluster.broker().delete(&queues.result(QueryId(0))).await.unwrap();
-    let end = Message::End { source: Source::Table(TableId(0)), count: 1 };
+    let end = Message::End { source: Source::Table(TableId(0)), count: 1, rows: None };
     let result = queues.result(QueryId(0));
     until("the queue is there", async || cluster.broker.queue_names().contains(&result)).await;
     cluster.send(&queues.result(QueryId(0)), end).await;

@@ -3,7 +3,9 @@
 use arrow::array::RecordBatch;
 use arrow_flight::decode::FlightRecordBatchStream;
 use caudal_core::{Attempt, FragmentId, Part, QueryId, SessionId, Source, StageId, TableId, codes};
-use caudal_protocol::calls::{ResultAck, ResultWhat, StreamCommand};
+use caudal_protocol::calls::{
+    EndRequest, ResultAck, ResultItem, ResultWhat, SessionsReply, StreamCommand, TableRows,
+};
 use caudal_protocol::{Failure, FragmentPart, Message, Queues, Section};
 use futures::{StreamExt, TryStreamExt};
 
@@ -59,6 +61,52 @@ async fn every_kind_of_message_reaches_the_client() {
     assert_eq!(number_of(&items[1].what), 1);
     assert!(matches!(items[2].what, ResultWhat::End { source: of, count: 2 } if of == source));
     assert!(matches!(&items[3].what, ResultWhat::Failed { failure: told } if *told == failure));
+}
+
+#[tokio::test]
+async fn an_end_comes_with_what_is_not_in_the_answer() {
+    let cluster = Cluster::new();
+    let (client, session) = opened(&cluster).await;
+    let queue = Queues { session: session.clone() }.result(QueryId(0));
+    let source = Source::Table(TableId(0));
+    let end = |rows| EndRequest { session: session.clone(), table: TableId(0), count: 2, rows };
+    let first_end = async |client: &Client| -> ResultItem {
+        let mut result = read(client, &session, 0).await;
+        loop {
+            let item = result.next_item().await.unwrap();
+            if item.what.says_an_end() {
+                return item;
+            }
+            assert_eq!(item.rows, [], "only an end has it");
+        }
+    };
+    cluster.send(&queue, part(0, vec![numbers([2])])).await;
+    cluster.send(&queue, Message::End { source, count: 2 }).await;
+    // Clients of before do not say it.
+    client.ask::<serde_json::Value>("end", &end(None)).await.unwrap();
+    assert_eq!(first_end(&client).await.rows, [None, None]);
+    let rows = Some(TableRows { sent: 98, rejected: 2 });
+    client.ask::<serde_json::Value>("end", &end(rows)).await.unwrap();
+    assert_eq!(first_end(&client).await.rows, [rows, None]);
+
+    let other = cluster.gateway().await.client().await;
+    assert_eq!(first_end(&other).await.rows, [rows, None], "whichever gateway is asked");
+    let listed: SessionsReply = other.ask("sessions", &serde_json::json!({})).await.unwrap();
+    assert_eq!(listed.sessions[0].rows, [rows, None]);
+}
+
+#[test]
+fn what_is_said_of_rows_is_optional() {
+    let old = r#"{"session":"s","table":0,"count":12}"#;
+    let end: EndRequest = serde_json::from_str(old).unwrap();
+    assert_eq!(end.rows, None);
+    assert_eq!(serde_json::to_string(&end).unwrap(), old);
+    let new = r#"{"session":"s","table":0,"count":12,"rows":{"sent":98,"rejected":2}}"#;
+    let end: EndRequest = serde_json::from_str(new).unwrap();
+    assert_eq!(end.rows, Some(TableRows { sent: 98, rejected: 2 }));
+    let old = r#"{"tag":1,"type":"end","source":{"table":0},"count":12}"#;
+    let item: ResultItem = serde_json::from_str(old).unwrap();
+    assert_eq!(serde_json::to_string(&item).unwrap(), old);
 }
 
 #[tokio::test]

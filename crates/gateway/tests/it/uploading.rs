@@ -212,7 +212,12 @@ async fn a_batch_too_large_for_a_broker_is_refused() {
 async fn the_end_of_a_table_reaches_everybody_who_reads_it() {
     let cluster = Cluster::new();
     let (client, session) = opened(&cluster).await;
-    let end = |table, count| EndRequest { session: session.clone(), table: TableId(table), count };
+    let end = |table, count| EndRequest {
+        session: session.clone(),
+        table: TableId(table),
+        count,
+        rows: None,
+    };
     client.ask::<serde_json::Value>("end", &end(0, 5)).await.unwrap();
     let queues = Queues { session: session.clone() };
     let shards = [0, 1].map(|shard| queues.shard(ShardId(shard)));
