@@ -46,6 +46,10 @@ pub async fn all(
         let counted = counters.table(table);
         let (rows, rejected) = (&counted.rows, &counted.rejected);
         upload.source.check_loss(rows.load(Relaxed), rejected.load(Relaxed))?;
+        let notes = upload.source.notes();
+        if !notes.is_empty() {
+            let _ = events.send(Event::Noted(table, notes)).await;
+        }
         let fragments = std::mem::take(&mut *sending.fragments());
         let sent = Sent { upload, fragments };
         service.end_table(table, sent.count()?).await?;

@@ -31,7 +31,14 @@ pub enum Error {
     Empty(PathBuf),
 
     #[error("table `{table}`: column `{column}` is not in the header of {}", .file.display())]
-    NoSuchColumn { table: String, file: PathBuf, column: String, header: Vec<String> },
+    NoSuchColumn {
+        table: String,
+        file: PathBuf,
+        column: String,
+        header: Vec<String>,
+        /// The file whose header says which columns there are.
+        first: PathBuf,
+    },
 
     #[error(
         "table `{table}`: column `{column}` is at index {index}, but the records of {} have {fields} fields",
@@ -56,6 +63,14 @@ pub enum Error {
         /// Line of the quote that is still open at the limit.
         quote_line: Option<u64>,
     },
+
+    #[error("{}: its first line has not ended after {limit_bytes} bytes", .file.display())]
+    HeaderTooLong { file: PathBuf, limit_bytes: usize },
+
+    #[error(
+        "{} has {columns} columns; a table may have {}", .file.display(), limits::TABLE_COLUMNS_MAX
+    )]
+    TooManyColumns { file: PathBuf, columns: usize },
 
     #[error("{0}")]
     Strict(Box<Reject>),
@@ -83,7 +98,8 @@ impl Coded for Error {
             Error::NoSuchColumn { .. } => codes::COLUMN_NOT_IN_HEADER,
             Error::IndexBeyondFields { .. } => codes::COLUMN_BEYOND_FIELDS,
             Error::DuplicateHeader { .. } => codes::HEADER_NAME_TWICE,
-            Error::RecordTooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::RecordTooLong { .. } | Error::HeaderTooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::TooManyColumns { .. } => codes::TOO_MANY_COLUMNS,
             Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
             Error::UnclosedHeader(_) => codes::HEADER_NOT_CLOSED,
             Error::NoFiles(_) => codes::TABLE_WITHOUT_FILES,
@@ -106,7 +122,13 @@ impl Coded for Error {
             }
             Error::NotCsv { kind, .. } => Some(kind.remedy().into()),
             Error::Empty(_) => Some("remove the file from the table, or give it a header".into()),
-            Error::NoSuchColumn { column, header, .. } => Some(hint_for_column(column, header)),
+            Error::NoSuchColumn { column, header, file, first, .. } => {
+                let hint = hint_for_column(column, header);
+                Some(match first == file {
+                    true => hint,
+                    false => format!("{hint}; the columns are those of {}", first.display()),
+                })
+            }
             Error::IndexBeyondFields { fields, .. } => Some(format!(
                 "indexes go from 0 to {}; if the header has too few names, state how many `fields` \
                  a record has",
@@ -122,6 +144,12 @@ impl Coded for Error {
             Error::RecordTooLong { quote_line: None, .. } => {
                 Some("is it a CSV file, with LF or CRLF line endings?".into())
             }
+            Error::HeaderTooLong { .. } => {
+                Some("is it text with an end of line at all? a quote may be open, too".into())
+            }
+            Error::TooManyColumns { .. } => Some(
+                "divide it, or turn it: a row for each value, with the name of its column".into(),
+            ),
             Error::Strict(_) => Some("without --strict, such rows are counted and skipped".into()),
             Error::UnclosedHeader(_) => Some("close the quote on the file's first line".into()),
             Error::NoFiles(_) => Some("check the glob that should have found them".into()),
@@ -147,6 +175,12 @@ impl Error {
 }
 
 fn hint_for_column(column: &str, header: &[String]) -> String {
+    if let Some(byte) = delimiter_between(column, header) {
+        return format!(
+            "do its fields end with \"{byte}\"? files of one table have one delimiter: name it as a table of its own, \
+             with {{delimiter=\"{byte}\"}}"
+        );
+    }
     let nearest = nearest(column, header.iter().map(String::as_str));
     let names = header.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match nearest {
@@ -161,6 +195,15 @@ fn hint_for_column(column: &str, header: &[String]) -> String {
     }
 }
 
+/// What divides the one name that there is, if the column is a part of it.
+fn delimiter_between(column: &str, header: &[String]) -> Option<char> {
+    let [name] = header else { return None };
+    let others = [',', ';', '\t', '|'];
+    others
+        .into_iter()
+        .find(|byte| name.contains(*byte) && name.split(*byte).any(|part| part == column))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +214,7 @@ mod tests {
             file: "t.csv".into(),
             column: column.into(),
             header: header.iter().map(|name| name.to_string()).collect(),
+            first: "t.csv".into(),
         }
     }
 
@@ -184,6 +228,12 @@ mod tests {
             error.to_string(),
             "table `t`: column `review_txt` is not in the header of t.csv"
         );
+    }
+
+    #[test]
+    fn a_file_with_another_delimiter_is_told() {
+        let hint = no_such_column("v", &["id;v"]).hint().unwrap();
+        assert!(hint.starts_with("do its fields end with \";\"?"), "{hint}");
     }
 
     #[test]

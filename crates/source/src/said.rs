@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use arrow::datatypes::{DataType, Field, Fields};
-use caudal_csv::{Column, Dialect, Type, Unsaid};
+use caudal_core::error::nearest;
+use caudal_csv::{Column, Dialect, Note, NoteKind, Type, Unsaid};
 
 use crate::error::Error;
 use crate::origin::Origin;
@@ -49,28 +50,35 @@ impl Said {
         Ok(())
     }
 
-    /// The columns of JSON with the types that are said.
+    /// The columns of JSON with the types that are said, and what there is to say about those that have not been seen.
     pub(crate) fn typed_fields(
         &self,
         table: &str,
         origin: &Origin,
         fields: &Fields,
-    ) -> Result<Fields, Error> {
+    ) -> Result<(Fields, Vec<Note>), Error> {
+        let mut notes = vec![];
         let mut fields: Vec<Field> = fields.iter().map(|field| Field::clone(field)).collect();
         for (name, ty) in &self.types {
-            let Some(at) = fields.iter().position(|field| field.name() == name) else {
-                let names = fields.iter().map(|field| field.name().clone());
-                return Err(no_such_column(table, origin, name, names.collect()));
-            };
             let Some(data_type) = of_json(*ty) else {
                 let why = format!(
                     "columns of JSON are text, int, float or bool, and `{name}` cannot be said to be {ty}"
                 );
                 return Err(bad(table, why));
             };
-            fields[at].set_data_type(data_type);
+            match fields.iter_mut().find(|field| field.name() == name) {
+                Some(field) => field.set_data_type(data_type),
+                // Later objects may have it.
+                None => {
+                    fields.push(Field::new(name, data_type, true));
+                    let names = fields.iter().map(|field| field.name().as_str());
+                    let nearest = nearest(name, names.filter(|known| known != name));
+                    let (column, nearest) = (name.clone(), nearest.map(String::from));
+                    notes.push(Note::new(origin.path(), NoteKind::NotSeen { column, nearest }));
+                }
+            }
         }
-        Ok(fields.into())
+        Ok((fields.into(), notes))
     }
 
     /// Fails if something is said that means nothing for files of a format that is not CSV.
@@ -112,5 +120,6 @@ fn bad(table: &str, why: String) -> Error {
 
 fn no_such_column(table: &str, origin: &Origin, column: &str, header: Vec<String>) -> Error {
     let (table, file) = (table.to_string(), origin.path().to_path_buf());
-    caudal_csv::Error::NoSuchColumn { table, file, column: column.to_string(), header }.into()
+    let (column, first) = (column.to_string(), file.clone());
+    caudal_csv::Error::NoSuchColumn { table, file, column, header, first }.into()
 }
