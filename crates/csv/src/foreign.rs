@@ -1,4 +1,4 @@
-//! Files that are no text of a table, by more than their first bytes: archives, pages, whatever has zeros in it.
+//! Files that are no text of a table, by more than their first bytes: archives, pages, whatever is binary.
 
 use crate::kind::Kind;
 
@@ -23,7 +23,16 @@ pub fn kind_of(head: &[u8]) -> Option<Kind> {
     if ["<?xml", "<!doctype"].into_iter().any(begins) {
         return Some(Kind::Other("XML"));
     }
-    head.contains(&0).then_some(Kind::Binary)
+    is_binary(head).then_some(Kind::Binary)
+}
+
+/// Whether there are zeros, and either many of them or other bytes that text has not. A few zeros alone are text of somebody
+/// who wrote them.
+fn is_binary(head: &[u8]) -> bool {
+    let zeros = head.iter().filter(|byte| **byte == 0).count();
+    // Without those that divide fields somewhere.
+    let is_control = |byte: &u8| matches!(byte, 0x02..=0x08 | 0x0e..=0x1a);
+    zeros > 0 && (head.iter().any(is_control) || zeros * 10 > head.len() * 3)
 }
 
 #[cfg(test)]
@@ -41,7 +50,10 @@ mod tests {
             (b"\n<!DOCTYPE html>\n<html>", Some(Kind::Page)),
             (b"\xef\xbb\xbf<HTML lang='en'>", Some(Kind::Page)),
             (b"<?xml version=\"1.0\"?>", Some(Kind::Other("XML"))),
-            (b"a,b\n1,\0\n", Some(Kind::Binary)),
+            (b"\x02\x04abc\0\0", Some(Kind::Binary)),
+            (b"abc\0\0\0\0", Some(Kind::Binary)),
+            (b"a,b\n1,\0\n2,\0\n", None),
+            (b"a\x01b\n1\x01\0\n", None),
             (b"<html, is a fine name", Some(Kind::Page)),
             (b"<htm>,b\n", None),
             (b"<a>,<b>\n1,2\n", None),

@@ -21,7 +21,7 @@ pub enum Kind {
     Tar,
     /// A page of the web: nearly always an error that was saved as a file.
     Page,
-    /// It has zeros in it, which text has not.
+    /// It has bytes that text has not.
     Binary,
     Parquet,
     ArrowIpc,
@@ -46,7 +46,7 @@ impl Kind {
             Kind::Zip => "a ZIP archive, as those of Excel are",
             Kind::Tar => "a tar archive",
             Kind::Page => "a page in HTML",
-            Kind::Binary => "no text, for it has bytes of zero",
+            Kind::Binary => "binary: no text has such bytes",
             Kind::Parquet => "a Parquet file",
             Kind::ArrowIpc => "an Arrow file",
             Kind::Sqlite => "a database of SQLite",
