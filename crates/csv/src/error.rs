@@ -31,14 +31,7 @@ pub enum Error {
     Empty(PathBuf),
 
     #[error("table `{table}`: column `{column}` is not in the header of {}", .file.display())]
-    NoSuchColumn {
-        table: String,
-        file: PathBuf,
-        column: String,
-        header: Vec<String>,
-        /// The file whose header says which columns there are.
-        first: PathBuf,
-    },
+    NoSuchColumn { table: String, file: PathBuf, column: String, header: Vec<String> },
 
     #[error(
         "table `{table}`: column `{column}` is at index {index}, but the records of {} have {fields} fields",
@@ -122,13 +115,7 @@ impl Coded for Error {
             }
             Error::NotCsv { kind, .. } => Some(kind.remedy().into()),
             Error::Empty(_) => Some("remove the file from the table, or give it a header".into()),
-            Error::NoSuchColumn { column, header, file, first, .. } => {
-                let hint = hint_for_column(column, header);
-                Some(match first == file {
-                    true => hint,
-                    false => format!("{hint}; the columns are those of {}", first.display()),
-                })
-            }
+            Error::NoSuchColumn { column, header, .. } => Some(hint_for_column(column, header)),
             Error::IndexBeyondFields { fields, .. } => Some(format!(
                 "indexes go from 0 to {}; if the header has too few names, state how many `fields` \
                  a record has",
@@ -214,7 +201,6 @@ mod tests {
             file: "t.csv".into(),
             column: column.into(),
             header: header.iter().map(|name| name.to_string()).collect(),
-            first: "t.csv".into(),
         }
     }
 

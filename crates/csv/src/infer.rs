@@ -79,6 +79,9 @@ pub fn infer_inputs<E: From<Error>>(
         otherwise::look_at(&dialect.formats, &columns, &guesses);
     notes.extend(kinds.into_iter().map(|kind| Note::new(first, kind)));
     notes.extend(odd::notes(files, &columns, &guesses, &is_told));
+    if notes.iter().any(|note| matches!(note.kind, NoteKind::MissingColumns(_))) {
+        notes.push(Note::new(first, NoteKind::SaysColumns));
+    }
     let is_name_alone =
         dialect.has_header && matches!(&guesses[..], [guess] if !guess.has_values()) && !has_rows;
     if is_name_alone {
@@ -338,7 +341,11 @@ mod tests {
         assert_eq!(notes(&["a,b\n1,2\n", "b,a\n1,2\n"]), []);
         assert_eq!(
             notes(&["a,b\n1,2\n", "a,c\n1,2\n"]),
-            [NoteKind::ExtraColumns(of("c")), NoteKind::MissingColumns(of("b"))]
+            [
+                NoteKind::ExtraColumns(of("c")),
+                NoteKind::MissingColumns(of("b")),
+                NoteKind::SaysColumns
+            ]
         );
     }
 

@@ -39,8 +39,6 @@ pub struct Layout {
 /// Facts that a table states of each of its files.
 pub struct Expected<'a> {
     pub table: &'a str,
-    /// The file whose header says which columns there are.
-    pub first: &'a Path,
     pub columns: &'a [Column],
     pub dialect: &'a Dialect,
     pub fields: Option<usize>,
@@ -147,7 +145,6 @@ impl Expected<'_> {
                 file: file.into(),
                 column: name.into(),
                 header: header.names.clone(),
-                first: self.first.into(),
             }),
             _ => Err(Error::DuplicateHeader {
                 table: self.table.into(),

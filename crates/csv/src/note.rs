@@ -51,6 +51,8 @@ pub enum NoteKind {
     LateNames { names: Vec<LateName>, objects: u64, line: u64 },
     /// A column that is one because its type was said: none of the objects that were looked at has it. This one may be meant.
     NotSeen { column: String, nearest: Option<String> },
+    /// It is the first of its table, of which others lack columns.
+    SaysColumns,
     /// A file of the table that this one may be a compressed copy of.
     PerhapsTwice(PathBuf),
     /// So many more columns like that.
@@ -144,6 +146,9 @@ impl fmt::Display for Note {
                     Some(nearest) => write!(f, "; is {nearest} meant?"),
                     None => Ok(()),
                 }
+            }
+            NoteKind::SaysColumns => {
+                f.write_str("is the table's first file, and says which columns there are")
             }
             NoteKind::PerhapsTwice(other) => {
                 let other = other.display();

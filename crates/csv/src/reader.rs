@@ -93,7 +93,6 @@ impl Reader {
         };
         let expected = Expected {
             table: &spec.name,
-            first: &spec.files[0],
             columns: &columns,
             fields: spec.fields,
             dialect: &spec.dialect,

@@ -120,6 +120,5 @@ fn bad(table: &str, why: String) -> Error {
 
 fn no_such_column(table: &str, origin: &Origin, column: &str, header: Vec<String>) -> Error {
     let (table, file) = (table.to_string(), origin.path().to_path_buf());
-    let (column, first) = (column.to_string(), file.clone());
-    caudal_csv::Error::NoSuchColumn { table, file, column, header, first }.into()
+    caudal_csv::Error::NoSuchColumn { table, file, column: column.to_string(), header }.into()
 }

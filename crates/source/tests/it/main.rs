@@ -7,6 +7,7 @@ mod damaged;
 mod formats;
 mod fuzz;
 mod json;
+mod late;
 mod pipes;
 mod said;
 mod sources;
