@@ -43,6 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 let name = &job.tables[table.index()].name;
                 println!("{name}: {} rows left out", rejects.len());
             }
+            Event::Noted(_, notes) => notes.iter().for_each(|note| println!("{note}")),
             // Only a cluster waits: for workers, say.
             Event::Waiting(reasons) => println!("waiting: {}", reasons.join(", ")),
         }

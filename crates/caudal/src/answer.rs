@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use caudal_client::Event;
 use caudal_core::{TableId, limits};
-use caudal_source::{Reject, Table};
+use caudal_source::{Note, Reject, Table};
 use futures::{Stream, StreamExt, TryStreamExt};
 
 use crate::error::Error;
@@ -24,6 +24,7 @@ pub struct Answer {
     query: String,
     schema: SchemaRef,
     rejects: Vec<Rejects>,
+    notes: Vec<Note>,
     waiting_for: Vec<String>,
 }
 
@@ -52,7 +53,7 @@ impl Answer {
         let none = |table: &Table| Rejects { table: table.name.clone(), count: 0, first: vec![] };
         let rejects = job.tables.iter().map(none).collect();
         let query = job.queries.iter().map(|query| query.name.clone()).collect();
-        Ok(Self { run, query, schema, rejects, waiting_for: vec![] })
+        Ok(Self { run, query, schema, rejects, notes: vec![], waiting_for: vec![] })
     }
 
     /// The columns of its rows.
@@ -68,6 +69,12 @@ impl Answer {
     /// Rows that were left out so far, table by table; tables that lost nothing are not listed.
     pub fn rejects(&self) -> impl Iterator<Item = &Rejects> {
         self.rejects.iter().filter(|rejects| rejects.count > 0)
+    }
+
+    /// What there is to say of the files now that they have been read, besides the rows that were left out: names in objects of
+    /// JSON, say, that are no columns.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Progress of the run.
@@ -111,6 +118,7 @@ impl Stream for Answer {
                 }
                 Event::Done(_, Ok(())) => {}
                 Event::Rejected(table, rows) => self.reject(table, rows),
+                Event::Noted(_, notes) => self.notes.extend(notes),
                 Event::Waiting(reasons) => self.waiting_for = reasons,
             }
         }

@@ -34,7 +34,7 @@ pub struct Description {
 
 /// Describes a file, all in a folder, or all that a pattern matches. Reads all of it.
 pub fn describe(files: impl AsRef<str>, options: &TableOptions) -> Result<Description, Error> {
-    let (table, notes) = tables::guessed("t".to_string(), files.as_ref(), options)?;
+    let (table, mut notes) = tables::guessed("t".to_string(), files.as_ref(), options)?;
     let (schema, format) = (table.schema(), table.format()?);
     let written = match table.as_csv() {
         Some(csv) => {
@@ -46,6 +46,7 @@ pub fn describe(files: impl AsRef<str>, options: &TableOptions) -> Result<Descri
     let columns = schema.fields().len();
     let source = table.open((0..columns).collect(), Options::default())?;
     let Counted { rows, rejected, first } = count(source.as_ref())?;
+    notes.extend(source.notes());
     let samples = first.map_or_else(|| vec![vec![]; columns], |(_, samples)| samples);
     Ok(Description { schema, written, notes, rows, rejected, samples })
 }

@@ -1,5 +1,7 @@
 //! Reasons why there is no answer.
 
+use std::path::Path;
+
 use caudal_client::remote;
 use caudal_core::error::Kind;
 use caudal_core::{Code, Coded, Failure, codes};
@@ -31,12 +33,22 @@ pub enum Error {
     #[error(transparent)]
     Suite(#[from] caudal_suite::Error),
     /// No file has a name that matches.
-    #[error("table {table}: no file matches {pattern}")]
+    #[error("table {table}: {}", no_files(.pattern))]
     NoFiles {
         /// The table's name.
         table: String,
         /// Pattern that no file matches.
         pattern: String,
+    },
+    /// What comes once would be two tables.
+    #[error("{input} is table {first}, and cannot be table {second} as well: it comes once")]
+    OneInput {
+        /// Standard input, or the name of a pipe.
+        input: String,
+        /// The table that it is.
+        first: String,
+        /// The table that it was to be.
+        second: String,
     },
     /// The cluster cannot be reached, or does not do what it was asked.
     #[error(transparent)]
@@ -82,6 +94,7 @@ impl Coded for Error {
             Error::Files(error) => error.code(),
             Error::Suite(error) => error.code(),
             Error::NoFiles { .. } => codes::NO_FILE_FOR_TABLE,
+            Error::OneInput { .. } => codes::READ_ONLY_ONCE,
             Error::Cluster(error) => error.code(),
             Error::MemoryOfCluster => codes::NOT_FOR_A_CLUSTER,
             Error::TimedOut(_) => codes::TIMED_OUT,
@@ -97,6 +110,12 @@ impl Coded for Error {
             Error::Plan(error) => error.hint(),
             Error::Files(error) => error.hint(),
             Error::Suite(error) => error.hint(),
+            Error::NoFiles { pattern, .. } if Path::new(pattern).is_dir() => {
+                Some("files whose names begin with . or _ are passed over".to_string())
+            }
+            Error::OneInput { .. } => {
+                Some("ask of the one table twice, or save it as a file".to_string())
+            }
             Error::NoFiles { .. } => {
                 Some("patterns are relative to the current folder: is it right?".to_string())
             }
@@ -126,6 +145,13 @@ impl Coded for Error {
             Error::Refused(refusals) => refusals.clone(),
             other => vec![Failure::of(other)],
         }
+    }
+}
+
+fn no_files(pattern: &str) -> String {
+    match Path::new(pattern).is_dir() {
+        true => format!("the folder {pattern} has no files"),
+        false => format!("no file matches {pattern}"),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Jobs to run: tables on files, and queries.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use caudal_core::{ParamValue, limits};
 use caudal_planner::{SessionSpec, TableSpec};
 use caudal_protocol::manifest::QuerySpec;
 use caudal_runtime::task;
-use caudal_source::{Note, Table};
+use caudal_source::{Note, STDIN, Table};
 use caudal_suite::{Query, Suite, TableOptions};
 
 use crate::error::Error;
@@ -69,10 +70,30 @@ impl Job {
         files: impl AsRef<str>,
         options: &TableOptions,
     ) -> Result<Self, Error> {
-        let (table, notes) = tables::guessed(name.into(), files.as_ref(), options)?;
+        let (name, files) = (name.into(), files.as_ref());
+        self.check_comes_once(&name, files)?;
+        let (table, notes) = tables::guessed(name, files, options)?;
         self.notes.extend(notes);
         self.guessed.push(table.name.clone());
         Ok(self.typed_table(table))
+    }
+
+    /// Fails if these bytes are another table already, and come once: whichever began first would have them.
+    fn check_comes_once(&self, name: &str, files: &str) -> Result<(), Error> {
+        let path = Path::new(files);
+        let is_stdin = files == STDIN;
+        let is_pipe = || path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo());
+        if !is_stdin && !is_pipe() {
+            return Ok(());
+        }
+        match self.tables.iter().find(|table| table.has_file(path)) {
+            None => Ok(()),
+            Some(first) => Err(Error::OneInput {
+                input: if is_stdin { "standard input".to_string() } else { files.to_string() },
+                first: first.name.clone(),
+                second: name.to_string(),
+            }),
+        }
     }
 
     /// Adds a table for every file that a query names where a table is expected: `SELECT * FROM 'games.csv'`, with a

@@ -95,7 +95,9 @@ pub fn guessed(
         fields: options.field_count(),
         types: options.types().clone(),
     };
-    Ok(Table::of(name, &files, &said)?)
+    let (table, mut notes) = Table::of(name, &files, &said)?;
+    notes.extend(caudal_source::notes_of_copies(&files));
+    Ok((table, notes))
 }
 
 /// Standard input, the file of this name, all that are in the folder of this name, or all that match; never none.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use caudal_core::{QueryId, TableId};
 use caudal_protocol::Failure;
-use caudal_source::{Reject, TableSource};
+use caudal_source::{Note, Reject, TableSource};
 
 pub use counters::{TableCounters, UploadCounters};
 pub use error::Error;
@@ -40,6 +40,8 @@ pub enum Event {
     Done(QueryId, Result<(), Failure>),
     /// Rows of a table that do not fit it.
     Rejected(TableId, Vec<Reject>),
+    /// What there is to say of a table once all of it has been read, besides those rows.
+    Noted(TableId, Vec<Note>),
     /// Description of what the session waits for; empty, once it goes on.
     Waiting(Vec<String>),
 }

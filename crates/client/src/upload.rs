@@ -50,6 +50,10 @@ pub async fn all(
             rejected: counted.rejected.load(Relaxed),
         };
         upload.source.check_loss(rows.sent, rows.rejected)?;
+        let notes = upload.source.notes();
+        if !notes.is_empty() {
+            let _ = events.send(Event::Noted(table, notes)).await;
+        }
         let fragments = std::mem::take(&mut *sending.fragments());
         let sent = Sent { upload, fragments, rows };
         service.end_table(table, sent.count()?, rows).await?;

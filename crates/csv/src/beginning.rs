@@ -40,7 +40,9 @@ impl Beginning {
             }
             Beginning::Bytes { bytes, is_whole } => {
                 refuse_beginning(&bytes, file, dialect)?;
-                let (header, _) = header_of(&mut &bytes[..], file, dialect, record_bytes_max)?;
+                // One that is cut is none: its last name is not what it would be, and others are missing.
+                let bytes_max = if is_whole { record_bytes_max } else { bytes.len() };
+                let (header, _) = header_of(&mut &bytes[..], file, dialect, bytes_max)?;
                 let sample = Sample::of_beginning(&bytes, is_whole, &header, sample_bytes);
                 Ok((header, vec![sample]))
             }

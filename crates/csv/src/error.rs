@@ -57,6 +57,14 @@ pub enum Error {
         quote_line: Option<u64>,
     },
 
+    #[error("{}: its first line has not ended after {limit_bytes} bytes", .file.display())]
+    HeaderTooLong { file: PathBuf, limit_bytes: usize },
+
+    #[error(
+        "{} has {columns} columns; a table may have {}", .file.display(), limits::TABLE_COLUMNS_MAX
+    )]
+    TooManyColumns { file: PathBuf, columns: usize },
+
     #[error("{0}")]
     Strict(Box<Reject>),
 
@@ -83,7 +91,8 @@ impl Coded for Error {
             Error::NoSuchColumn { .. } => codes::COLUMN_NOT_IN_HEADER,
             Error::IndexBeyondFields { .. } => codes::COLUMN_BEYOND_FIELDS,
             Error::DuplicateHeader { .. } => codes::HEADER_NAME_TWICE,
-            Error::RecordTooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::RecordTooLong { .. } | Error::HeaderTooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::TooManyColumns { .. } => codes::TOO_MANY_COLUMNS,
             Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
             Error::UnclosedHeader(_) => codes::HEADER_NOT_CLOSED,
             Error::NoFiles(_) => codes::TABLE_WITHOUT_FILES,
@@ -122,6 +131,12 @@ impl Coded for Error {
             Error::RecordTooLong { quote_line: None, .. } => {
                 Some("is it a CSV file, with LF or CRLF line endings?".into())
             }
+            Error::HeaderTooLong { .. } => {
+                Some("is it text with an end of line at all? a quote may be open, too".into())
+            }
+            Error::TooManyColumns { .. } => Some(
+                "divide it, or turn it: a row for each value, with the name of its column".into(),
+            ),
             Error::Strict(_) => Some("without --strict, such rows are counted and skipped".into()),
             Error::UnclosedHeader(_) => Some("close the quote on the file's first line".into()),
             Error::NoFiles(_) => Some("check the glob that should have found them".into()),
@@ -147,6 +162,12 @@ impl Error {
 }
 
 fn hint_for_column(column: &str, header: &[String]) -> String {
+    if let Some(byte) = delimiter_between(column, header) {
+        return format!(
+            "do its fields end with \"{byte}\"? files of one table have one delimiter: name it as a table of its own, \
+             with {{delimiter=\"{byte}\"}}"
+        );
+    }
     let nearest = nearest(column, header.iter().map(String::as_str));
     let names = header.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match nearest {
@@ -159,6 +180,15 @@ fn hint_for_column(column: &str, header: &[String]) -> String {
         }
         None => format!("the header has {names}"),
     }
+}
+
+/// What divides the one name that there is, if the column is a part of it.
+fn delimiter_between(column: &str, header: &[String]) -> Option<char> {
+    let [name] = header else { return None };
+    let others = [',', ';', '\t', '|'];
+    others
+        .into_iter()
+        .find(|byte| name.contains(*byte) && name.split(*byte).any(|part| part == column))
 }
 
 #[cfg(test)]
@@ -184,6 +214,12 @@ mod tests {
             error.to_string(),
             "table `t`: column `review_txt` is not in the header of t.csv"
         );
+    }
+
+    #[test]
+    fn a_file_with_another_delimiter_is_told() {
+        let hint = no_such_column("v", &["id;v"]).hint().unwrap();
+        assert!(hint.starts_with("do its fields end with \";\"?"), "{hint}");
     }
 
     #[test]

@@ -4,16 +4,21 @@ use std::borrow::Cow;
 
 use crate::columns::trim_spaces;
 use crate::formats::Formats;
+use crate::odd::{Misfits, Place};
 use crate::otherwise::NULLS;
 use crate::spec::Type;
 use crate::value;
 
-/// Types that a column may still have.
+/// Types that a column may still have, and those that it would have but for few of its values.
 #[derive(Clone)]
 pub struct Guess<'a> {
     pub formats: &'a Formats,
     candidates: Vec<Candidate>,
-    has_values: bool,
+    values: u64,
+    /// Integers with more digits than any type of integers holds.
+    huge: Misfits,
+    has_digits_only: bool,
+    has_codes: bool,
     /// The first values, and the first from that on which made it a text.
     seen: Vec<Vec<u8>>,
 }
@@ -21,11 +26,21 @@ pub struct Guess<'a> {
 /// How many values are kept, and as many again of a text: enough to see how they are written.
 const SEEN: usize = 100;
 
-/// A type, and whether a value is of it.
-type Candidate = (Type, fn(&[u8], &Formats) -> bool);
+/// So many values of whatever else are no reason yet to think that a column is nothing but text: dirt comes in heaps.
+const MISFITS_FREE: u64 = 20;
+
+/// A type, the values that are not of it, and whether a value is.
+#[derive(Clone)]
+struct Candidate {
+    ty: Type,
+    misfits: Misfits,
+    fits: Fits,
+}
+
+type Fits = fn(&[u8], &Formats) -> bool;
 
 /// The narrowest type first: 0 and 1 are integers rather than booleans, unless they are said to be.
-const CANDIDATES: [Candidate; 6] = [
+const CANDIDATES: [(Type, Fits); 6] = [
     (Type::Int64, is_integer),
     (LARGE_INTEGER, is_large_integer),
     (Type::Float64, is_float),
@@ -36,7 +51,6 @@ const CANDIDATES: [Candidate; 6] = [
 
 impl<'a> Guess<'a> {
     pub fn of(formats: &'a Formats) -> Self {
-        let mut candidates = CANDIDATES.to_vec();
         // What is said to be so is so, even if it could be a number: `20240131`, `1` for true.
         let is_said = |ty: Type| match ty {
             Type::Boolean => !formats.truths.is_empty() || !formats.falsehoods.is_empty(),
@@ -44,18 +58,28 @@ impl<'a> Guess<'a> {
             Type::Timestamp => formats.timestamp.is_some(),
             _ => false,
         };
-        candidates.sort_by_key(|(ty, _)| !is_said(*ty));
-        Guess { formats, candidates, has_values: false, seen: vec![] }
+        let candidate = |(ty, fits)| Candidate { ty, misfits: Misfits::default(), fits };
+        let mut candidates: Vec<Candidate> = CANDIDATES.into_iter().map(candidate).collect();
+        candidates.sort_by_key(|candidate| !is_said(candidate.ty));
+        Guess {
+            formats,
+            candidates,
+            values: 0,
+            huge: Misfits::default(),
+            has_digits_only: true,
+            has_codes: false,
+            seen: vec![],
+        }
     }
 
-    /// Nothing else is left.
+    /// Nothing else fits all values.
     pub fn is_text(&self) -> bool {
-        self.candidates.is_empty()
+        self.fitting().is_none()
     }
 
     /// Whether another value may change anything.
     pub fn is_open(&self) -> bool {
-        !self.is_text() || self.seen.len() < 2 * SEEN
+        !self.candidates.is_empty() || self.seen.len() < 2 * SEEN
     }
 
     /// Some of its values.
@@ -63,33 +87,98 @@ impl<'a> Guess<'a> {
         &self.seen
     }
 
-    pub fn look_at(&mut self, text: &[u8]) {
-        if !text.is_empty() && !self.formats.is_null(text) {
-            self.has_values = true;
-            self.candidates.retain(|(_, fits)| fits(text, self.formats));
-            let kept = if self.is_text() { 2 * SEEN } else { SEEN };
-            if self.seen.len() < kept {
-                self.seen.push(text.to_vec());
+    /// Where it is matters only of a value that does not fit.
+    pub fn look_at(&mut self, text: &[u8], place: impl Fn() -> Place) {
+        if text.is_empty() || self.formats.is_null(text) {
+            return;
+        }
+        self.values += 1;
+        let formats = self.formats;
+        let misfits_max = MISFITS_FREE + self.values / 10;
+        self.candidates.retain_mut(|candidate| {
+            if !(candidate.fits)(text, formats) {
+                candidate.misfits.add(text, &place);
             }
+            candidate.misfits.count <= misfits_max
+        });
+        let is_text = self.is_text();
+        if is_text {
+            self.look_at_digits(text, &place);
+        }
+        let kept = if is_text { 2 * SEEN } else { SEEN };
+        if self.seen.len() < kept {
+            self.seen.push(text.to_vec());
+        }
+    }
+
+    /// What was a number so far, and now is a text.
+    fn look_at_digits(&mut self, text: &[u8], place: impl Fn() -> Place) {
+        let Some(plain) = plain(text, self.formats) else {
+            self.has_digits_only = false;
+            return;
+        };
+        self.has_codes |= has_leading_zero(&plain);
+        let digits = without_sign(&plain);
+        self.has_digits_only &= is_digits(digits) && !has_leading_zero(&plain);
+        if self.has_digits_only && digits.len() > LARGE_DIGITS_MAX {
+            self.huge.add(text, place);
         }
     }
 
     /// Whether what is taken for a name is a value of a column of numbers or dates; of others nothing is known.
     pub fn is_value(&self, name: &str) -> Option<bool> {
-        let (ty, fits) = self.candidates.first().filter(|_| self.has_values)?;
+        let candidate = self.fitting().filter(|_| self.has_values())?;
         let text = trim_spaces(name.as_bytes());
         // `t` and `no` are names as well, and what may be NULL says nothing.
         let is_known = !text.is_empty() && !NULLS.iter().any(|null| null.as_bytes() == text);
-        (*ty != Type::Boolean && is_known).then(|| fits(text, self.formats))
+        let is_sure = candidate.ty != Type::Boolean && is_known;
+        is_sure.then(|| (candidate.fits)(text, self.formats))
     }
 
     /// The narrowest type that all values so far are of.
     pub fn narrowest(&self) -> Type {
-        match self.candidates.first() {
-            Some((ty, _)) if self.has_values => *ty,
+        match self.fitting() {
+            Some(candidate) if self.has_values() => candidate.ty,
             _ => Type::Text,
         }
     }
+
+    /// What makes it a text, if that is not what its values are: very few of them, or integers that are too large.
+    pub fn odd_ones(&self) -> Option<OddOnes<'_>> {
+        if !self.is_text() || self.has_codes {
+            return None;
+        }
+        let are_too_large = self.has_digits_only && self.huge.count > 0;
+        let (ty, misfits) = match are_too_large {
+            true => (Type::Float64, &self.huge),
+            false => {
+                let few = |candidate: &&Candidate| candidate.misfits.count * 10 <= self.values;
+                let near = self.candidates.iter().filter(few);
+                let nearest = near.min_by_key(|candidate| candidate.misfits.count)?;
+                (nearest.ty, &nearest.misfits)
+            }
+        };
+        Some(OddOnes { ty, are_too_large, misfits, values: self.values })
+    }
+
+    pub fn has_values(&self) -> bool {
+        self.values > 0
+    }
+
+    fn fitting(&self) -> Option<&Candidate> {
+        self.candidates.iter().find(|candidate| candidate.misfits.count == 0)
+    }
+}
+
+/// Values that make a text of a column which would be something else.
+pub struct OddOnes<'a> {
+    /// What the others are of.
+    pub ty: Type,
+    /// They are integers, which only a float takes.
+    pub are_too_large: bool,
+    pub misfits: &'a Misfits,
+    /// Number of all values.
+    pub values: u64,
 }
 
 /// Type of an integer that 64 bits do not hold: as a float it could not be told from its neighbours.

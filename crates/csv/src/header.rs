@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use caudal_core::limits;
 use memchr::{memchr, memchr_iter};
 
 use crate::dialect::Dialect;
@@ -50,7 +51,12 @@ pub fn header_of(
 ) -> Result<(Header, Vec<u8>), Error> {
     const FIRST_READ_BYTES: usize = 64 << 10;
     let mut bytes = Vec::new();
-    let mut wanted_bytes = FIRST_READ_BYTES.min(record_bytes_max);
+    // Names are short, a record without names may be as long as any.
+    let bytes_max = match dialect.has_header {
+        true => record_bytes_max.min(limits::CSV_HEADER_BYTES_MAX),
+        false => record_bytes_max,
+    };
+    let mut wanted_bytes = FIRST_READ_BYTES.min(bytes_max);
     loop {
         let missing = wanted_bytes - bytes.len();
         let read = input.take(missing as u64).read_to_end(&mut bytes);
@@ -62,15 +68,10 @@ pub fn header_of(
         if at_end {
             return Ok((header_without_newline(path, dialect, head)?, bytes));
         }
-        if wanted_bytes == record_bytes_max {
-            return Err(Error::RecordTooLong {
-                file: path.to_path_buf(),
-                line: 1,
-                limit_bytes: record_bytes_max,
-                quote_line: None,
-            });
+        if wanted_bytes == bytes_max {
+            return Err(Error::HeaderTooLong { file: path.to_path_buf(), limit_bytes: bytes_max });
         }
-        wanted_bytes = (2 * wanted_bytes).min(record_bytes_max);
+        wanted_bytes = (2 * wanted_bytes).min(bytes_max);
     }
 }
 
@@ -96,7 +97,27 @@ pub fn body_of(bytes: &[u8], dialect: &Dialect) -> Option<(usize, u64)> {
     for _ in 0..dialect.skip_lines {
         at += 1 + memchr(b'\n', &bytes[at..])?;
     }
-    Some((at, 1 + dialect.skip_lines as u64))
+    let mut line = 1 + dialect.skip_lines as u64;
+    if line == 1
+        && let Some((delimiter, len)) = said_delimiter(&bytes[at..])
+        && delimiter == dialect.delimiter
+    {
+        at += len;
+        line += 1;
+    }
+    Some((at, line))
+}
+
+/// The delimiter that a first line says, as Excel writes and reads it (`sep=;`), and the bytes of that line.
+fn said_delimiter(text: &[u8]) -> Option<(u8, usize)> {
+    let [delimiter, rest @ ..] = text.strip_prefix(b"sep=")? else { return None };
+    let end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+    (rest.get(end - 1) == Some(&b'\n')).then_some((*delimiter, b"sep=".len() + 1 + end))
+}
+
+/// The same of a text that may begin with a mark.
+pub fn delimiter_of_first_line(text: &[u8]) -> Option<u8> {
+    Some(said_delimiter(text.strip_prefix(BOM).unwrap_or(text))?.0)
 }
 
 /// The beginning of a file, in UTF-8.
@@ -211,6 +232,29 @@ mod tests {
     fn a_header_longer_than_the_first_read() {
         let name = "x".repeat(300_000);
         assert_eq!(names(format!("a,{name}\n1,2\n").as_bytes()), ["a", &name]);
+    }
+
+    #[test]
+    fn a_first_line_that_does_not_end_is_no_header() {
+        let long = vec![b'x'; limits::CSV_HEADER_BYTES_MAX + 1];
+        let error = header_of(&long, 1 << 30).unwrap_err();
+        assert_eq!(error.code(), codes::RECORD_TOO_LONG);
+        // A record without names may be as long as any.
+        let dialect = Dialect { has_header: false, ..Dialect::default() };
+        assert_eq!(header_in(&long, &dialect, 1 << 30).unwrap().names, ["c1"]);
+    }
+
+    #[test]
+    fn a_first_line_may_say_the_delimiter() {
+        let semicolons = Dialect { delimiter: b';', ..Dialect::default() };
+        for content in ["sep=;\na;b\n1;2\n", "\u{feff}sep=;\r\na;b\r\n1;2\r\n"] {
+            let header = header_in(content.as_bytes(), &semicolons, 1 << 20).unwrap();
+            assert_eq!((header.names, header.body_line), (vec!["a".into(), "b".into()], 3));
+            assert_eq!(delimiter_of_first_line(content.as_bytes()), Some(b';'));
+        }
+        assert_eq!(names(b"sep=;\n1\n"), ["sep=;"]);
+        assert_eq!(delimiter_of_first_line(b"sep=;x\n"), None);
+        assert_eq!(delimiter_of_first_line(b"sep=x"), None);
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! A table's columns, guessed from its files.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use caudal_core::limits;
 
 use crate::beginning::Beginning;
 use crate::columns::trim_spaces;
 use crate::dialect::Dialect;
-use crate::encoding::Encoding;
+use crate::doubt::{doubts, is_like_values};
 use crate::error::Error;
 use crate::field::{owned_value, without_cr};
 use crate::guess::Guess;
-use crate::header::Header;
 use crate::index::Index;
 use crate::names::{columns_of, differences, places_of};
 use crate::note::{Note, NoteKind};
-use crate::otherwise;
+use crate::odd::{self, Place};
+use crate::otherwise::{self, Otherwise};
 use crate::sample::Sample;
 use crate::spec::Column;
 
@@ -50,12 +50,14 @@ pub fn infer_inputs<E: From<Error>>(
     mut open: impl FnMut(usize) -> Result<Beginning, E>,
 ) -> Result<Inferred, E> {
     let (mut notes, mut first_names) = (vec![], vec![]);
-    let (mut columns, mut guesses) = (vec![], vec![]);
+    let (mut columns, mut guesses, mut has_rows) = (vec![], vec![], false);
     let [first, ..] = files else { return Ok(Inferred { columns, notes }) };
     let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
     for (at, file) in files.iter().enumerate() {
         let (mut header, samples) = open(at)?.look_at(file, dialect, sample_bytes)?;
+        check_width(file, fields.unwrap_or_default())?;
         header.names.resize(fields.unwrap_or(header.names.len()), String::new());
+        check_width(file, header.names.len())?;
         if at == 0 {
             columns = columns_of(&header.names);
             guesses = vec![Guess::of(&dialect.formats); columns.len()];
@@ -64,54 +66,48 @@ pub fn infer_inputs<E: From<Error>>(
         notes.extend(differences(file, &header.names, &first_names));
         let places = places_of(&columns, &header.names);
         for sample in samples {
-            let found = look_at(&sample, dialect, header.names.len(), &places, &mut guesses);
+            has_rows |= !sample.text().trim_ascii().is_empty();
+            let origin = Origin { file: at, body_line: header.body_line, places: &places };
+            let found = look_at(&sample, dialect, header.names.len(), &origin, &mut guesses);
             notes.extend(doubts(&sample, &header, found).map(|kind| Note::new(file, kind)));
         }
     }
     for (column, guess) in columns.iter_mut().zip(&guesses) {
         column.ty = guess.narrowest();
     }
-    let kinds = otherwise::notes(&dialect.formats, &columns, &guesses).into_iter();
-    notes.extend(kinds.map(|kind| Note::new(first, kind)));
+    let Otherwise { notes: kinds, is_told } =
+        otherwise::look_at(&dialect.formats, &columns, &guesses);
+    notes.extend(kinds.into_iter().map(|kind| Note::new(first, kind)));
+    notes.extend(odd::notes(files, &columns, &guesses, &is_told));
+    if notes.iter().any(|note| matches!(note.kind, NoteKind::MissingColumns(_))) {
+        notes.push(Note::new(first, NoteKind::SaysColumns));
+    }
+    let is_name_alone =
+        dialect.has_header && matches!(&guesses[..], [guess] if !guess.has_values()) && !has_rows;
+    if is_name_alone {
+        notes.push(Note::new(first, NoteKind::OneColumnNoRows));
+    }
     if dialect.has_header && is_like_values(&first_names, &guesses) {
         notes.insert(0, Note::new(first, NoteKind::PerhapsNoHeader(first_names)));
     }
     Ok(Inferred { columns, notes })
 }
 
-/// What makes one doubt how a sample is read, of whose records most have so many fields.
-fn doubts(
-    sample: &Sample,
-    header: &Header,
-    found: Option<usize>,
-) -> impl Iterator<Item = NoteKind> {
-    let (names, is_unsure) = (header.names.len(), header.encoding == Encoding::Utf8);
-    let other = found.map(|fields| NoteKind::OtherFieldCount { names, fields });
-    let not_utf8 = is_unsure.then(|| not_utf8(header, sample.text())).flatten();
-    // Of a sample that begins anywhere neither is sure.
-    let is_sure = !sample.is_cut();
-    other.into_iter().chain(not_utf8).filter(move |_| is_sure)
-}
-
-/// Whether what is taken for a name is a value like those below it, in every column of numbers or dates.
-fn is_like_values(names: &[String], guesses: &[Guess<'_>]) -> bool {
-    let columns = names.iter().zip(guesses);
-    let verdicts: Vec<bool> = columns.filter_map(|(name, guess)| guess.is_value(name)).collect();
-    !verdicts.is_empty() && verdicts.into_iter().all(|is_value| is_value)
-}
-
-/// The first byte that is not UTF-8; one that may be the beginning of a character is.
-fn not_utf8(header: &Header, text: &[u8]) -> Option<NoteKind> {
-    // What cannot be read has been replaced in names.
-    if header.names.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
-        let byte = header.first_bad_byte?;
-        return Some(NoteKind::NotUtf8 { line: header.body_line.saturating_sub(1), byte });
+/// Fails if there are more columns than queries can be planned over.
+fn check_width(file: &Path, columns: usize) -> Result<(), Error> {
+    match columns > limits::TABLE_COLUMNS_MAX {
+        true => Err(Error::TooManyColumns { file: file.to_path_buf(), columns }),
+        false => Ok(()),
     }
-    let error = std::str::from_utf8(text).err()?;
-    error.error_len()?;
-    let (before, after) = text.split_at(error.valid_up_to());
-    let line = header.body_line + memchr::memchr_iter(b'\n', before).count() as u64;
-    Some(NoteKind::NotUtf8 { line, byte: after[0] })
+}
+
+/// Where a sample comes from.
+struct Origin<'a> {
+    /// Of the files of the table.
+    file: usize,
+    body_line: u64,
+    /// Of each column of the table, its place in the file.
+    places: &'a [Option<usize>],
 }
 
 /// Returns how many fields the records have, where most of them do not have as many as they should.
@@ -119,7 +115,7 @@ fn look_at(
     sample: &Sample,
     dialect: &Dialect,
     fields: usize,
-    places: &[Option<usize>],
+    origin: &Origin<'_>,
     guesses: &mut [Guess<'_>],
 ) -> Option<usize> {
     let syntax = dialect.syntax();
@@ -137,14 +133,19 @@ fn look_at(
                 continue;
             }
             *counts.entry(found).or_default() += 1;
-            for (place, guess) in places.iter().zip(guesses.iter_mut()) {
+            let begin = stretch.starts[first as usize] as usize;
+            // Of what is cut out of a file nobody has counted the lines before it.
+            let line =
+                || origin.body_line + memchr::memchr_iter(b'\n', &records[..begin]).count() as u64;
+            let place_of_row = || Place { file: origin.file, line: (!sample.is_cut()).then(line) };
+            for (place, guess) in origin.places.iter().zip(guesses.iter_mut()) {
                 if let Some(place) = place
                     && guess.is_open()
                 {
                     let raw = stretch.raw_field(first as usize + place);
                     let raw = without_cr(raw);
                     if !guess.formats.is_null(trim_spaces(raw)) {
-                        guess.look_at(trim_spaces(&owned_value(raw, syntax)));
+                        guess.look_at(trim_spaces(&owned_value(raw, syntax)), place_of_row);
                     }
                 }
             }
@@ -158,6 +159,8 @@ fn look_at(
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use caudal_core::{Coded, codes};
 
     use super::*;
     use crate::formats::Formats;
@@ -298,13 +301,38 @@ mod tests {
     fn texts_that_need_not_be_are_told() {
         let rows = "1;2\n".repeat(5000);
         let told = |option: &str, columns: &[&str]| NoteKind::PerhapsNotText {
-            option: option.to_string(),
+            options: vec![option.to_string()],
             columns: columns.iter().map(|name| name.to_string()).collect(),
         };
         assert_eq!(notes(&[&format!("a,b\n{}", rows.replace(';', ","))]), []);
         let late = format!("a,b\n{}NA,3\n", rows.replace(';', ","));
         assert_eq!(notes(&[&late]), [told("{null='NA'}", &["a"])]);
-        assert_eq!(notes(&[&format!("{late}x,3\n")]), []);
+    }
+
+    #[test]
+    fn a_name_without_rows_and_a_comment_are_doubted() {
+        assert_eq!(notes(&["v\n"]), [NoteKind::OneColumnNoRows]);
+        assert_eq!(notes(&["v\nx\n"]), []);
+        assert_eq!(notes(&["v,w\n"]), []);
+        assert_eq!(notes(&["# of today\na,b\n1,2\n3,4\n"]), [NoteKind::PerhapsComment(b'#')]);
+        assert_eq!(notes(&["# of today\n# again\na\n"]), [NoteKind::PerhapsComment(b'#')]);
+        assert_eq!(notes(&["#id,b\n1,2\n"]), []);
+    }
+
+    #[test]
+    fn a_table_has_so_many_columns_and_no_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.csv");
+        let infer = |columns: usize, fields| {
+            fs::write(&path, "x,".repeat(columns - 1) + "x\n").unwrap();
+            infer(std::slice::from_ref(&path), &Dialect::default(), fields)
+        };
+        let columns = infer(limits::TABLE_COLUMNS_MAX, None).unwrap().columns;
+        assert_eq!(columns[9999].name, "x_10000");
+        for (columns, fields) in [(limits::TABLE_COLUMNS_MAX + 1, None), (2, Some(1 << 40))] {
+            let error = infer(columns, fields).unwrap_err();
+            assert_eq!(error.code(), codes::TOO_MANY_COLUMNS);
+        }
     }
 
     #[test]
@@ -313,7 +341,11 @@ mod tests {
         assert_eq!(notes(&["a,b\n1,2\n", "b,a\n1,2\n"]), []);
         assert_eq!(
             notes(&["a,b\n1,2\n", "a,c\n1,2\n"]),
-            [NoteKind::ExtraColumns(of("c")), NoteKind::MissingColumns(of("b"))]
+            [
+                NoteKind::ExtraColumns(of("c")),
+                NoteKind::MissingColumns(of("b")),
+                NoteKind::SaysColumns
+            ]
         );
     }
 

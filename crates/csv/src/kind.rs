@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::dialect::Dialect;
 use crate::encoding::Encoding;
 use crate::error::Error;
+use crate::foreign;
 
 /// What a file is, if it is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,11 @@ pub enum Kind {
     Xz,
     Lz4,
     Zip,
+    Tar,
+    /// A page of the web: nearly always an error that was saved as a file.
+    Page,
+    /// It has bytes that text has not.
+    Binary,
     Parquet,
     ArrowIpc,
     Sqlite,
@@ -38,6 +44,9 @@ impl Kind {
             Kind::Xz => "compressed with xz",
             Kind::Lz4 => "compressed with lz4",
             Kind::Zip => "a ZIP archive, as those of Excel are",
+            Kind::Tar => "a tar archive",
+            Kind::Page => "a page in HTML",
+            Kind::Binary => "binary: no text has such bytes",
             Kind::Parquet => "a Parquet file",
             Kind::ArrowIpc => "an Arrow file",
             Kind::Sqlite => "a database of SQLite",
@@ -57,6 +66,11 @@ impl Kind {
             Kind::Xz => "unpack it first: xz -dk FILE",
             Kind::Lz4 => "unpack it first: lz4 -d FILE",
             Kind::Zip => "unpack it first, or save the sheet as CSV",
+            Kind::Tar => "unpack it first: tar -xf FILE",
+            Kind::Page => {
+                "look at it: an error of the server it came from may be all that is in it"
+            }
+            Kind::Binary => "if it is text all the same, take the zeros out: tr -d '\\000' < FILE",
             Kind::Utf16 => {
                 "say so: {encoding=\"utf-16\"}, or utf-16le, utf-16be where the file has no byte order mark"
             }
@@ -82,6 +96,7 @@ pub fn refuse_beginning(bytes: &[u8], path: &Path, dialect: &Dialect) -> Result<
         |bytes: &[u8]| bytes.get(PARQUET.len()).is_none_or(|byte| !byte.is_ascii_control());
     match kind_of(head) {
         Some(Kind::Parquet) if is_text(head) => Ok(()),
+        None => refuse(foreign::kind_of(head), path, dialect),
         kind => refuse(kind, path, dialect),
     }
 }
@@ -89,7 +104,11 @@ pub fn refuse_beginning(bytes: &[u8], path: &Path, dialect: &Dialect) -> Result<
 fn refuse(kind: Option<Kind>, path: &Path, dialect: &Dialect) -> Result<(), Error> {
     match kind {
         // What was said of it is believed.
-        Some(Kind::Utf16) if dialect.encoding != Encoding::Utf8 || dialect.delimiter == 0 => Ok(()),
+        Some(Kind::Utf16 | Kind::Binary)
+            if dialect.encoding != Encoding::Utf8 || dialect.delimiter == 0 =>
+        {
+            Ok(())
+        }
         Some(kind) => Err(Error::NotCsv { file: path.to_path_buf(), kind }),
         None => Ok(()),
     }
@@ -101,6 +120,7 @@ fn look_at(file: &mut File) -> io::Result<Option<Kind>> {
     let kind = match kind_of(&head) {
         // Four letters may be the beginning of a header.
         Some(Kind::Parquet) if !ends_with(file, PARQUET)? => None,
+        None => foreign::kind_of(&head),
         kind => kind,
     };
     file.seek(SeekFrom::Start(0))?;

@@ -1,5 +1,6 @@
 //! Places of the projected columns in one file.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -77,7 +78,11 @@ impl Layout {
         expected: &Expected<'_>,
     ) -> Result<Layout, Error> {
         let fields = expected.fields.unwrap_or(header.names.len());
-        let place = |column: &Column| expected.place(column, path, &header, fields);
+        let mut named = HashMap::<&str, Vec<usize>>::new();
+        for (at, name) in header.names.iter().enumerate() {
+            named.entry(name).or_default().push(at);
+        }
+        let place = |column: &Column| expected.place(column, path, &header, &named, fields);
         Ok(Layout {
             path: path.into(),
             fields,
@@ -106,10 +111,11 @@ impl Expected<'_> {
         column: &Column,
         file: &Path,
         header: &Header,
+        named: &HashMap<&str, Vec<usize>>,
         fields: usize,
     ) -> Result<usize, Error> {
         let index = match &column.at {
-            At::Header(name) => self.place_by_name(name, file, header)?,
+            At::Header(name) => self.place_by_name(name, file, header, named)?,
             At::Index(index) => *index,
         };
         if index >= fields {
@@ -124,9 +130,14 @@ impl Expected<'_> {
         Ok(index)
     }
 
-    fn place_by_name(&self, name: &str, file: &Path, header: &Header) -> Result<usize, Error> {
-        let names = header.names.iter().enumerate();
-        let indexes: Vec<usize> = names.filter(|(_, at)| *at == name).map(|(i, _)| i).collect();
+    fn place_by_name(
+        &self,
+        name: &str,
+        file: &Path,
+        header: &Header,
+        named: &HashMap<&str, Vec<usize>>,
+    ) -> Result<usize, Error> {
+        let indexes = named.get(name).cloned().unwrap_or_default();
         match indexes[..] {
             [index] => Ok(index),
             [] => Err(Error::NoSuchColumn {

@@ -1,6 +1,6 @@
 //! Names of columns, as the files of a table have them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::note::{Note, NoteKind};
@@ -8,17 +8,22 @@ use crate::spec::{At, Column, Type};
 
 /// Columns with these names, of which no two are the same; one whose name is empty or not unique is referred to by its index.
 pub fn columns_of(names: &[String]) -> Vec<Column> {
+    let mut counts = HashMap::<&str, usize>::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
     let mut taken = HashSet::new();
+    // Of each name that is not unique, the number that is tried next.
+    let mut numbers = HashMap::<String, usize>::new();
     let column = |(index, name): (usize, &String)| {
-        let is_unique = names.iter().filter(|other| *other == name).count() == 1;
+        let is_unique = counts[name.as_str()] == 1;
         let at =
             if is_unique && !name.is_empty() { At::Header(name.clone()) } else { At::Index(index) };
         let base = if name.is_empty() { format!("column_{}", index + 1) } else { name.clone() };
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        let name = std::iter::once(base.clone())
-            .chain(numbered)
-            .find(|name| taken.insert(name.clone()))
-            .expect("there is always another number");
+        let mut name = base.clone();
+        while !taken.insert(name.clone()) {
+            let number = numbers.entry(base.clone()).or_insert(1);
+            *number += 1;
+            name = format!("{base}_{number}");
+        }
         Column { name, at, ty: Type::Text }
     };
     names.iter().enumerate().map(column).collect()
@@ -26,8 +31,12 @@ pub fn columns_of(names: &[String]) -> Vec<Column> {
 
 /// Where each column is in a file with these names, if it is there.
 pub fn places_of(columns: &[Column], names: &[String]) -> Vec<Option<usize>> {
+    let mut known = HashMap::<&str, usize>::new();
+    for (at, name) in names.iter().enumerate() {
+        known.entry(name).or_insert(at);
+    }
     let place = |column: &Column| match &column.at {
-        At::Header(name) => names.iter().position(|at| at == name),
+        At::Header(name) => known.get(name.as_str()).copied(),
         At::Index(index) => Some(*index).filter(|index| *index < names.len()),
     };
     columns.iter().map(place).collect()
@@ -36,6 +45,7 @@ pub fn places_of(columns: &[Column], names: &[String]) -> Vec<Option<usize>> {
 /// Which columns a file has that the first has not, and the other way round.
 pub fn differences(file: &Path, names: &[String], first: &[String]) -> Vec<Note> {
     let without = |of: &[String], others: &[String]| -> Vec<String> {
+        let others: HashSet<&String> = others.iter().collect();
         of.iter().filter(|name| !others.contains(name)).cloned().collect()
     };
     let kinds = [

@@ -6,19 +6,24 @@ use std::collections::BTreeMap;
 use crate::formats::Formats;
 use crate::guess::Guess;
 use crate::note::NoteKind;
-use crate::spec::{Column, Type};
+use crate::odd::Place;
+use crate::spec::Column;
 use crate::time_format::TimeFormat;
 
 /// Texts that often stand for NULL.
-pub const NULLS: [&str; 11] =
-    ["NA", "N/A", "n/a", "NULL", "Null", "null", "None", "NaN", "nan", "-", "\\N"];
+pub const NULLS: [&str; 34] = [
+    "NA", "N/A", "n/a", "na", "n.a.", "NULL", "Null", "null", "(null)", "<NULL>", "<null>", "<NA>",
+    "None", "none", "NONE", "nil", "NaN", "nan", "NAN", "-", "--", ".", "?", "\\N", "unknown",
+    "Unknown", "UNKNOWN", "missing", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!",
+];
 
 /// Orders of dates, each alone and before a time.
-const DATES: [&str; 6] = ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%d %b %Y"];
+const DATES: [&str; 7] =
+    ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d %b %Y"];
 const TIMES: [&str; 3] = ["%H:%M:%S", "%H:%M", "%I:%M %p"];
 
 /// Instants as programs write them.
-const INSTANTS: [&str; 3] = ["%FT%TZ", "%FT%T.%fZ", "%F %H:%M"];
+const INSTANTS: [&str; 4] = ["%FT%T%z", "%F %T%z", "%F %T %z", "%F %H:%M"];
 
 /// A way to write values, and the option that says it; nothing, if only NULLs are written otherwise.
 struct Way {
@@ -27,24 +32,43 @@ struct Way {
 }
 
 /// Of the columns that are taken for text and need not be, what there is to say.
-pub fn notes(formats: &Formats, columns: &[Column], guesses: &[Guess<'_>]) -> Vec<NoteKind> {
-    let ways = ways(formats);
-    let mut found = BTreeMap::<String, Vec<String>>::new();
-    for (column, guess) in columns.iter().zip(guesses).filter(|(_, guess)| guess.is_text()) {
-        if let Some(option) = option_for(&ways, guess.seen()) {
-            found.entry(option).or_default().push(column.name.clone());
-        }
-    }
-    let note = |(option, columns)| NoteKind::PerhapsNotText { option, columns };
-    found.into_iter().map(note).collect()
+pub struct Otherwise {
+    pub notes: Vec<NoteKind>,
+    /// Of each column, whether it is said of it.
+    pub is_told: Vec<bool>,
 }
 
-fn option_for(ways: &[Way], values: &[Vec<u8>]) -> Option<String> {
-    let way = ways.iter().find(|way| {
+pub fn look_at(formats: &Formats, columns: &[Column], guesses: &[Guess<'_>]) -> Otherwise {
+    let ways = ways(formats);
+    let mut found = BTreeMap::<Vec<String>, Vec<String>>::new();
+    let mut is_told = vec![];
+    for (column, guess) in columns.iter().zip(guesses) {
+        let options = if guess.is_text() { options_for(&ways, guess.seen()) } else { vec![] };
+        is_told.push(!options.is_empty());
+        if !options.is_empty() {
+            found.entry(options).or_default().push(column.name.clone());
+        }
+    }
+    let note = |(options, columns)| NoteKind::PerhapsNotText { options, columns };
+    Otherwise { notes: found.into_iter().map(note).collect(), is_told }
+}
+
+/// The options of which any would do, the likeliest first: `1,234` may have a fraction or a group, and `1/2/2024` two orders.
+fn options_for(ways: &[Way], values: &[Vec<u8>]) -> Vec<String> {
+    // Most texts are nothing else, however they are written.
+    if values.iter().any(|value| is_plain_text(value)) {
+        return vec![];
+    }
+    let does = |way: &&Way| {
         let mut guess = Guess::of(&way.formats);
-        values.iter().for_each(|value| guess.look_at(value));
-        guess.narrowest() != Type::Text
-    })?;
+        let fits = |value: &Vec<u8>| {
+            guess.look_at(value, Place::default);
+            !guess.is_text()
+        };
+        values.iter().all(fits) && guess.has_values()
+    };
+    let mut ways = ways.iter().filter(does);
+    let Some(first) = ways.next() else { return vec![] };
     let mut nulls: Vec<&str> = vec![];
     for null in NULLS {
         if values.iter().any(|value| value == null.as_bytes()) {
@@ -57,9 +81,22 @@ fn option_for(ways: &[Way], values: &[Vec<u8>]) -> Option<String> {
         [null] => Some(format!("null='{null}'")),
         nulls => Some(format!("null=['{}']", nulls.join("', '"))),
     };
-    let said: Vec<String> =
-        nulls.into_iter().chain(Some(way.option.clone()).filter(|said| !said.is_empty())).collect();
-    (!said.is_empty()).then(|| format!("{{{}}}", said.join(", ")))
+    let others = ways.filter(|_| !first.option.is_empty());
+    let options = std::iter::once(first).chain(others).map(|way| {
+        let option = Some(way.option.clone()).filter(|said| !said.is_empty());
+        nulls.iter().cloned().chain(option).collect::<Vec<_>>().join(", ")
+    });
+    let options = options.filter(|said| !said.is_empty()).take(OPTIONS_MAX);
+    options.map(|said| format!("{{{said}}}")).collect()
+}
+
+/// More would not help to choose.
+const OPTIONS_MAX: usize = 2;
+
+/// Neither a number nor a time in any way of writing them, nor a word for true, false or nothing.
+fn is_plain_text(value: &[u8]) -> bool {
+    const WORD_BYTES_MAX: usize = 8;
+    value.len() > WORD_BYTES_MAX && !value.iter().any(u8::is_ascii_digit)
 }
 
 fn ways(formats: &Formats) -> Vec<Way> {
@@ -100,31 +137,41 @@ impl Way {
 mod tests {
     use super::*;
 
-    fn option(values: &[&str]) -> Option<String> {
+    fn options(values: &[&str]) -> Vec<String> {
         let values: Vec<Vec<u8>> = values.iter().map(|value| value.as_bytes().to_vec()).collect();
-        option_for(&ways(&Formats::default()), &values)
+        options_for(&ways(&Formats::default()), &values)
     }
 
     #[test]
     fn what_text_would_be_otherwise() {
         for (values, expected) in [
-            (&["1", "NA", "2.5"][..], Some("{null='NA'}")),
-            (&["1", "\\N", "-"], Some("{null=['-', '\\N']}")),
-            (&["1,5", "2"], Some("{decimal=','}")),
-            (&["1,234.5", "2"], Some("{thousands=','}")),
-            (&["1.234,5", "n/a"], Some("{null='n/a', decimal=',', thousands='.'}")),
-            (&["31/01/2024", "01/02/2024"], Some("{date='%d/%m/%Y'}")),
-            (&["12/31/2024"], Some("{date='%m/%d/%Y'}")),
-            (&["31.01.2024 09:05"], Some("{timestamp='%d.%m.%Y %H:%M'}")),
-            (&["2024-01-31T10:20:30Z"], Some("{timestamp='%FT%TZ'}")),
-            (&["2024-01-31T10:20:30.123Z"], Some("{timestamp='%FT%T.%fZ'}")),
-            (&["NA", "-"], None),
-            (&["abc", "1"], None),
-            (&["007", "NA"], None),
-            (&["1.2.3"], None),
-            (&["a, b", "c"], None),
+            (&["1", "NA", "2.5"][..], "{null='NA'}"),
+            (&["1", "\\N", "-"], "{null=['-', '\\N']}"),
+            (&["1", "#N/A", "?"], "{null=['?', '#N/A']}"),
+            (&["true", "unknown"], "{null='unknown'}"),
+            (&["1,5", "2"], "{decimal=','}"),
+            (&["1,234.5", "2"], "{thousands=','}"),
+            (&["1.234,5", "n/a"], "{null='n/a', decimal=',', thousands='.'}"),
+            (&["31/01/2024", "01/02/2024"], "{date='%d/%m/%Y'}"),
+            (&["12/31/2024"], "{date='%m/%d/%Y'}"),
+            (&["12-31-2024"], "{date='%m-%d-%Y'}"),
+            (&["31.01.2024 09:05"], "{timestamp='%d.%m.%Y %H:%M'}"),
+            (&["2024-01-31T10:20:30Z", "2024-01-31T10:20:30.5+02:00"], "{timestamp='%FT%T%z'}"),
         ] {
-            assert_eq!(option(values).as_deref(), expected, "{values:?}");
+            assert_eq!(options(values), [expected], "{values:?}");
         }
+        for values in [&["NA", "-"][..], &["abc", "1"], &["007", "NA"], &["1.2.3"], &["a, b", "c"]]
+        {
+            assert!(options(values).is_empty(), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn two_ways_that_do_are_both_told() {
+        assert_eq!(options(&["1,234", "12,345"]), ["{decimal=','}", "{thousands=','}"]);
+        let slashes = ["{date='%d/%m/%Y'}", "{date='%m/%d/%Y'}"];
+        assert_eq!(options(&["01/02/2024", "3/4/2024"]), slashes);
+        let dashes = ["{null='NA', date='%d-%m-%Y'}", "{null='NA', date='%m-%d-%Y'}"];
+        assert_eq!(options(&["01-02-2024", "NA"]), dashes);
     }
 }

@@ -9,7 +9,7 @@ use caudal_core::limits;
 use crate::dialect::Dialect;
 use crate::encoding::Encoding;
 use crate::error::Error;
-use crate::header::body_of;
+use crate::header::{body_of, delimiter_of_first_line};
 use crate::index::Index;
 use crate::note::{Note, NoteKind};
 
@@ -61,11 +61,15 @@ pub fn sniff_head(
     if is_whole {
         sample.push(b'\n');
     }
-    if unsaid.delimiter {
+    let said = delimiter_of_first_line(&sample).filter(|_| dialect.skip_lines == 0);
+    if let (true, Some(byte)) = (unsaid.delimiter, said) {
+        dialect.delimiter = byte;
+    } else if unsaid.delimiter {
         let guessed = delimiter_of(&sample, &dialect);
         dialect.delimiter = guessed.byte;
         kinds.extend(note_of(&guessed, &sample, &dialect));
     }
+    kinds.extend(quote_of(&sample, &dialect).map(NoteKind::PerhapsQuote));
     (dialect, kinds.into_iter().map(|kind| Note::new(file, kind)).collect())
 }
 
@@ -76,7 +80,8 @@ fn has_utf16_mark(head: &[u8]) -> bool {
 fn note_of(guessed: &Guessed, sample: &[u8], dialect: &Dialect) -> Option<NoteKind> {
     match *guessed {
         Guessed { fields: 0 | 1, .. } => {
-            rare_delimiter_of(sample, dialect).map(NoteKind::PerhapsDelimiter)
+            let rare = rare_delimiter_of(sample, dialect).map(NoteKind::PerhapsDelimiter);
+            rare.or_else(|| blanks_of(sample))
         }
         Guessed { byte: b',', .. } => {
             other_delimiter_of(sample, dialect).map(NoteKind::AlsoDelimiter)
@@ -127,6 +132,44 @@ fn rare_delimiter_of(sample: &[u8], dialect: &Dialect) -> Option<u8> {
     })
 }
 
+/// Whether every line has as many words as the first, and more than one.
+fn blanks_of(sample: &[u8]) -> Option<NoteKind> {
+    let whole = &sample[..memchr::memrchr(b'\n', sample)?];
+    let lines = whole.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let words = |line: &[u8]| {
+        let words = line.split(u8::is_ascii_whitespace);
+        (words.clone().filter(|word| !word.is_empty()).count(), words.count())
+    };
+    let (first, first_parts) = words(lines.next()?);
+    let (mut rows, mut are_single) = (0, first == first_parts);
+    for line in lines {
+        let (count, parts) = words(line);
+        if count != first {
+            return None;
+        }
+        rows += 1;
+        are_single &= count == parts;
+    }
+    let note = if are_single { NoteKind::PerhapsDelimiter(b' ') } else { NoteKind::PerhapsAligned };
+    (first > 1 && rows > 0).then_some(note)
+}
+
+/// Another quote, if with it all records are alike and without it they are not.
+fn quote_of(sample: &[u8], dialect: &Dialect) -> Option<u8> {
+    const QUOTE: u8 = b'\'';
+    let is_another = dialect.quote == Some(b'"') && is_free(QUOTE, dialect);
+    let begins = [b'\n', dialect.delimiter].map(|byte| [byte, QUOTE]);
+    let is_there = |begin: &[u8; 2]| memchr::memmem::find(sample, begin).is_some();
+    if !is_another || dialect.delimiter == QUOTE || !begins.iter().any(is_there) {
+        return None;
+    }
+    let now = Division::by(dialect.delimiter, sample, dialect);
+    let quoted = Dialect { quote: Some(QUOTE), ..dialect.clone() };
+    let then = Division::by(dialect.delimiter, sample, &quoted);
+    (now.alike < 1.0 && then.alike == 1.0 && then.fields > 1).then_some(QUOTE)
+}
+
 /// Another that divides all records alike.
 fn other_delimiter_of(sample: &[u8], dialect: &Dialect) -> Option<u8> {
     let mut others = DELIMITERS.into_iter().filter(|byte| *byte != b',' && is_free(*byte, dialect));
@@ -159,7 +202,9 @@ impl Division {
         let (mut first_fields, mut records, mut alike) = (None, 0u32, 0u32);
         while let Some(stretch) = index.next_stretch() {
             for (first, fields) in stretch.records() {
-                if stretch.is_blank(first, fields) {
+                // Lines before the header that nobody has called comments yet.
+                let is_remark = records == 0 && stretch.raw_field(first as usize).starts_with(b"#");
+                if stretch.is_blank(first, fields) || is_remark {
                     continue;
                 }
                 records += 1;
@@ -237,6 +282,35 @@ mod tests {
         assert_eq!(told(numbers, b','), Some(NoteKind::Delimiter(b';')));
         assert_eq!(told("a,b\nx;y,2\n", b'.'), None);
         assert_eq!(told("a\n1,5\n", b','), None);
+    }
+
+    fn told(text: &str) -> (Dialect, Vec<NoteKind>) {
+        let unsaid = Unsaid { delimiter: true, encoding: true };
+        let head = text.as_bytes().to_vec();
+        let (dialect, notes) = sniff_head(Path::new("t"), head, true, &Dialect::default(), unsaid);
+        (dialect, notes.into_iter().map(|note| note.kind).collect())
+    }
+
+    #[test]
+    fn what_a_file_says_of_its_delimiter_is_heard() {
+        let (dialect, notes) = told("sep=|\na,b|c\n1|2\n");
+        assert_eq!((dialect.delimiter, notes), (b'|', vec![]));
+    }
+
+    #[test]
+    fn comments_before_the_header_do_not_divide_it() {
+        let (dialect, notes) = told("# made today, by x\n#\na;b\n1;2\n");
+        assert_eq!((dialect.delimiter, notes), (b';', vec![NoteKind::Delimiter(b';')]));
+        assert_eq!(told("#chrom\tstart\n1\t2\n").0.delimiter, b'\t');
+    }
+
+    #[test]
+    fn other_quotes_and_aligned_columns_are_asked_about() {
+        assert_eq!(told("a,b\n'x,y',1\n'z',2\n").1, [NoteKind::PerhapsQuote(b'\'')]);
+        assert_eq!(told("a,b\n'tis,1\nit's,2\n").1, []);
+        assert_eq!(told("id   name\n1    Ada\n22   Bob\n").1, [NoteKind::PerhapsAligned]);
+        assert_eq!(told("id name\n1 Ada\n22 Bob\n").1, [NoteKind::PerhapsDelimiter(b' ')]);
+        assert_eq!(told("name\nAda\nBob B\n").1, []);
     }
 
     #[test]

@@ -92,6 +92,19 @@ impl Type {
     }
 }
 
+impl Type {
+    /// The word that options have for it.
+    pub fn word(self) -> String {
+        match self {
+            Type::Text => "text".to_string(),
+            Type::Int64 => "int".to_string(),
+            Type::Float64 => "float".to_string(),
+            Type::Boolean => "bool".to_string(),
+            Type::Date | Type::Timestamp | Type::Decimal { .. } => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

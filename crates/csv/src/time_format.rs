@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::time_words::in_letters_of_strftime;
+
 use crate::time::{MICROS_PER_SECOND, SECONDS_PER_DAY, days_since_epoch, is_date};
 
 /// How a date or a timestamp is written, in the letters of `strftime`.
@@ -35,6 +37,8 @@ enum Item {
     Second,
     /// `%f`: a fraction of a second; digits beyond the sixth are cut.
     Fraction,
+    /// `%z`: `Z`, `+02:00`, `+0200` or `+02`.
+    Zone,
 }
 
 const MONTHS: [&str; 12] = [
@@ -63,10 +67,12 @@ struct Time {
     minute: u32,
     second: u32,
     micros: u32,
+    /// What the clock is ahead of UTC.
+    ahead_minutes: i32,
 }
 
 impl TimeFormat {
-    /// Of `%Y %y %m %b %B %d %H %I %p %M %S %f`, `%F` for `%Y-%m-%d`, `%T` for `%H:%M:%S` and other characters. The
+    /// Of `%Y %y %m %b %B %d %H %I %p %M %S %f %z`, `%F` for `%Y-%m-%d`, `%T` for `%H:%M:%S` and other characters. The
     /// error says what is wrong with it.
     pub fn new(text: &str) -> Result<TimeFormat, String> {
         let mut items = Vec::new();
@@ -91,6 +97,7 @@ impl TimeFormat {
                 Some('M') => Item::Minute,
                 Some('S') => Item::Second,
                 Some('f') => Item::Fraction,
+                Some('z') => Item::Zone,
                 Some('%') => Item::Literal(b'%'),
                 Some(other) => return Err(format!("`%{other}` is not known in a time's format")),
                 None => return Err("a time's format ends with `%`".to_string()),
@@ -107,7 +114,12 @@ impl TimeFormat {
                 Err(format!("`{text}`: `%I` and `%p` belong together"))
             }
             true => Ok(format),
-            false => Err(format!("`{text}` does not say the year, the month and the day")),
+            false => {
+                let meant = in_letters_of_strftime(text).filter(|meant| *meant != text);
+                let meant = meant.filter(|meant| TimeFormat::new(meant).is_ok());
+                let meant = meant.map_or(String::new(), |meant| format!("; is `{meant}` meant?"));
+                Err(format!("`{text}` does not say the year, the month and the day{meant}"))
+            }
         }
     }
 
@@ -115,20 +127,22 @@ impl TimeFormat {
     pub(crate) fn days(&self, text: &[u8]) -> Option<i32> {
         let time = self.read(text)?;
         let has_no_time = (time.hour, time.minute, time.second, time.micros) == (0, 0, 0, 0);
-        has_no_time.then(|| days_since_epoch(time.year, time.month, time.day))
+        (has_no_time && time.ahead_minutes == 0)
+            .then(|| days_since_epoch(time.year, time.month, time.day))
     }
 
-    /// Microseconds since 1970-01-01.
+    /// Microseconds since 1970-01-01, in UTC where the text says a zone.
     pub(crate) fn micros(&self, text: &[u8]) -> Option<i64> {
         let time = self.read(text)?;
         let days = i64::from(days_since_epoch(time.year, time.month, time.day));
-        let seconds = i64::from((time.hour * 60 + time.minute) * 60 + time.second);
+        let minutes = i64::from(time.hour * 60 + time.minute) - i64::from(time.ahead_minutes);
+        let seconds = minutes * 60 + i64::from(time.second);
         Some((days * SECONDS_PER_DAY + seconds) * MICROS_PER_SECOND + i64::from(time.micros))
     }
 
     fn read(&self, mut text: &[u8]) -> Option<Time> {
         let mut time = Time::default();
-        for item in &self.items {
+        for (at, item) in self.items.iter().enumerate() {
             match item {
                 Item::Literal(byte) => text = text.strip_prefix(&[*byte])?,
                 Item::Year => {
@@ -149,7 +163,15 @@ impl TimeFormat {
                 }
                 Item::Half => time.is_pm = Some(is_pm(text.split_off(..2)?)?),
                 Item::Minute => time.minute = short_number(&mut text)?,
-                Item::Second => time.second = short_number(&mut text)?,
+                Item::Second => {
+                    time.second = short_number(&mut text)?;
+                    // Whoever writes fractions leaves them out where they are zero.
+                    if !self.has_point_after(at) && text.first() == Some(&b'.') {
+                        text.split_off(..1)?;
+                        time.micros = fraction(&mut text)?;
+                    }
+                }
+                Item::Zone => time.ahead_minutes = zone(&mut text)?,
                 Item::Fraction => time.micros = fraction(&mut text)?,
             }
         }
@@ -158,6 +180,11 @@ impl TimeFormat {
         }
         let is_time = time.hour < 24 && time.minute < 60 && time.second < 60;
         (text.is_empty() && is_time && is_date(time.year, time.month, time.day)).then_some(time)
+    }
+
+    /// Whether the format itself says what comes after an item of it.
+    fn has_point_after(&self, at: usize) -> bool {
+        matches!(self.items.get(at + 1), Some(Item::Literal(b'.') | Item::Fraction))
     }
 }
 
@@ -196,6 +223,27 @@ fn is_pm(text: &[u8]) -> Option<bool> {
     match text {
         [b'a' | b'A', b'm' | b'M'] => Some(false),
         [b'p' | b'P', b'm' | b'M'] => Some(true),
+        _ => None,
+    }
+}
+
+/// Minutes that a zone is ahead of UTC.
+fn zone(text: &mut &[u8]) -> Option<i32> {
+    let sign = text.split_off(..1)?;
+    if matches!(sign, b"Z" | b"z") {
+        return Some(0);
+    }
+    let hours = number(text.split_off(..2)?)?;
+    let has_colon = text.first() == Some(&b':');
+    if has_colon {
+        text.split_off(..1)?;
+    }
+    let has_minutes = has_colon || text.first().is_some_and(u8::is_ascii_digit);
+    let minutes = if has_minutes { number(text.split_off(..2)?)? } else { 0 };
+    let minutes = (hours < 24 && minutes < 60).then_some((hours * 60 + minutes) as i32)?;
+    match sign {
+        b"+" => Some(minutes),
+        b"-" => Some(-minutes),
         _ => None,
     }
 }
@@ -245,6 +293,17 @@ mod tests {
             ("%FT%TZ", "2024-01-31T10:20:30Z", Some("2024-01-31 10:20:30")),
             ("%F %T.%f", "2024-01-31 10:20:30.25", Some("2024-01-31 10:20:30.25")),
             ("%F %T", "2024-01-31 24:00:00", None),
+            ("%F %T", "2024-01-31 10:20:30.25", Some("2024-01-31 10:20:30.25")),
+            ("%F %T", "2024-01-31 10:20:30.", None),
+            ("%FT%TZ", "2024-01-31T10:20:30.5Z", Some("2024-01-31 10:20:30.5")),
+            ("%F %T.%f", "2024-01-31 10:20:30", None),
+            ("%FT%T%z", "2024-01-31T10:20:30Z", Some("2024-01-31 10:20:30")),
+            ("%FT%T%z", "2024-01-31T00:20:30.5+02:00", Some("2024-01-30 22:20:30.5")),
+            ("%F %T %z", "2024-01-31 22:20:30 -0330", Some("2024-02-01 01:50:30")),
+            ("%FT%T%z", "2024-01-31T10:20:30+01", Some("2024-01-31 09:20:30")),
+            ("%FT%T%z", "2024-01-31T10:20:30", None),
+            ("%FT%T%z", "2024-01-31T10:20:30+1", None),
+            ("%FT%T%z", "2024-01-31T10:20:30+24:00", None),
         ] {
             let micros = TimeFormat::new(format).unwrap().micros(text.as_bytes());
             assert_eq!(
@@ -253,6 +312,21 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn letters_of_others_are_told_in_ours() {
+        for (format, meant) in [
+            ("dd/mm/yyyy", "%d/%m/%Y"),
+            ("YYYY-MM-DD", "%Y-%m-%d"),
+            ("dd MMM yy", "%d %b %y"),
+            ("MM/dd/yyyy HH:mm:ss", "%m/%d/%Y %H:%M:%S"),
+            ("yyyy-MM-dd'T'HH:mm", "%Y-%m-%dT%H:%M"),
+        ] {
+            let error = TimeFormat::new(format).unwrap_err();
+            assert!(error.ends_with(&format!("is `{meant}` meant?")), "{error}");
+        }
+        assert!(!TimeFormat::new("soon").unwrap_err().contains("meant"));
     }
 
     #[test]

@@ -136,7 +136,10 @@ impl Session {
             match event {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
                 Event::Done(query, Err(failed)) => failures[query.index()] = Some(failed),
-                Event::Done(_, Ok(())) | Event::Rejected(..) | Event::Waiting(_) => {}
+                Event::Done(_, Ok(()))
+                | Event::Rejected(..)
+                | Event::Noted(..)
+                | Event::Waiting(_) => {}
             }
             Ok(())
         });

@@ -4,10 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow::datatypes::DataType;
-use caudal_core::{Code, Coded, codes};
+use caudal_core::{Code, Coded, codes, limits};
 use caudal_csv::Type;
 
 use crate::reject::Reject;
+use crate::type_word::type_word;
 use crate::unpack::Damage;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,13 +40,19 @@ pub enum Error {
     #[error("{} has no columns", .0.display())]
     NoColumns(PathBuf),
 
+    #[error("{} has {columns} columns; a table may have {}", .path.display(), limits::TABLE_COLUMNS_MAX)]
+    TooManyColumns { path: PathBuf, columns: usize },
+
     #[error("{}: two columns are named `{column}`", .path.display())]
     ColumnTwice { path: PathBuf, column: String },
 
     #[error("{} has no column `{column}`, unlike {}", .path.display(), .first.display())]
     ColumnMissing { path: PathBuf, column: String, first: PathBuf },
 
-    #[error("{}: column `{column}` is of type {ty}, and of type {first_ty} in {}", .path.display(), .first.display())]
+    #[error(
+        "{}: column `{column}` is of type {}, and of type {} in {}",
+        .path.display(), type_word(.ty), type_word(.first_ty), .first.display()
+    )]
     TypesDiffer { path: PathBuf, column: String, ty: DataType, first: PathBuf, first_ty: DataType },
 
     #[error(
@@ -134,6 +141,7 @@ impl Coded for Error {
             Error::Compressed { .. } => codes::COMPRESSED_DAMAGED,
             Error::Damaged { .. } => codes::FILE_DAMAGED,
             Error::NeedsFile { .. } => codes::NOT_A_FILE,
+            Error::TooManyColumns { .. } => codes::TOO_MANY_COLUMNS,
             Error::TypeNotTaken { .. } | Error::ColumnTwice { .. } => codes::COLUMN_NOT_TAKEN,
             Error::ColumnMissing { .. }
             | Error::TypesDiffer { .. }
@@ -165,6 +173,9 @@ impl Coded for Error {
             }
             Error::TypeNotTaken { .. } => {
                 "write the file without that column, or with another type"
+            }
+            Error::TooManyColumns { .. } => {
+                "write it with fewer: queries over more are not planned in time"
             }
             Error::ColumnTwice { .. } => "write the file with a name of its own for each column",
             Error::ColumnMissing { .. }

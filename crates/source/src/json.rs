@@ -6,6 +6,7 @@ mod cutter;
 mod guess;
 mod parse;
 mod records;
+mod untaken;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +15,12 @@ use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use caudal_core::limits;
 use caudal_csv::{At, Column, Note, NoteKind, Options};
 
-use self::cursor::Cursor;
+pub use self::cursor::Cursor;
 use self::cutter::{Cut, Cutter, Piece};
 use self::guess::Guess;
 use self::parse::{Needed, parse};
 use self::records::{Layout, Phase, Records};
+use self::untaken::{AllUntaken, Names};
 use crate::error::Error;
 use crate::format::{Content, Format};
 use crate::guard::guarded;
@@ -43,13 +45,17 @@ pub struct Json {
 
 impl Json {
     /// With the names that the objects at the beginning of each file have, and types that fit their values.
-    pub fn guessed(table: &str, origins: Arc<[Origin]>, said: &Said) -> Result<Json, Error> {
+    pub fn guessed(
+        table: &str,
+        origins: Arc<[Origin]>,
+        said: &Said,
+    ) -> Result<(Json, Vec<Note>), Error> {
         let Looked { guess, layouts, .. } = look_at_all(&origins)?;
         let no_table = |why: &str| Error::NoTable {
             path: origins[0].path().to_path_buf(),
             why: why.to_string(),
         };
-        let fields = match guess.data_type() {
+        let (fields, notes) = match guess.data_type() {
             _ if guess.has_too_many_names() => {
                 return Err(no_table("its objects have too many names"));
             }
@@ -57,7 +63,7 @@ impl Json {
             _ => return Err(no_table("there is no object in it that has names")),
         };
         let schema = Arc::new(Schema::new(fields.iter().map(column).collect::<Vec<_>>()));
-        Ok(Json { origins, layouts, fields, schema })
+        Ok((Json { origins, layouts, fields, schema }, notes))
     }
 
     /// With names and types that are said; and what there is to say of names that have not been seen.
@@ -189,10 +195,17 @@ impl Format for Json {
             fields: of(&self.fields, judged),
             schema: with_position(of(self.schema.fields(), judged), position),
             picked,
+            names: {
+                let place = |at: &usize| judged.iter().position(|judged| judged == at);
+                let name = |at: usize| (self.fields[at].name().as_str(), place(&at));
+                Names::of(all.iter().map(|at| name(*at)))
+            },
+            untaken: Arc::default(),
             options: options.clone(),
             numbers: Numbers::of(self.origins.len()),
         };
-        let chunks = Box::new(SideBySide::new(files));
+        let untaken = Arc::clone(&files.untaken);
+        let chunks = Box::new(Noted { chunks: SideBySide::new(files), untaken });
         Ok(Content { schema, total_bytes: sizes.into_iter().sum(), chunks })
     }
 }
@@ -204,8 +217,27 @@ struct Files {
     schema: SchemaRef,
     /// Which of them are handed on, if not all.
     picked: Option<Vec<usize>>,
+    names: Arc<Names>,
+    untaken: Arc<AllUntaken>,
     options: Options,
     numbers: Numbers,
+}
+
+/// All files, with what there is to say about them once they have been read.
+#[derive(Debug)]
+struct Noted {
+    chunks: SideBySide,
+    untaken: Arc<AllUntaken>,
+}
+
+impl Chunks for Noted {
+    fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
+        self.chunks.next_chunk()
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.untaken.notes()
+    }
 }
 
 impl Lanes for Files {
@@ -225,7 +257,9 @@ impl Lanes for Files {
             fields: self.fields.clone(),
             schema: Arc::clone(&self.schema),
             picked: self.picked.clone(),
+            names: Arc::clone(&self.names),
             keep_raw: self.options.keep_raw_rejects,
+            untaken: Arc::clone(&self.untaken),
         });
         let state = Mutex::new(State { cutter, next_chunk: 0 });
         let record_bytes_max = self.options.record_bytes_max;

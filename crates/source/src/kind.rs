@@ -3,6 +3,7 @@
 use std::os::unix::fs::FileExt;
 
 use crate::error::Error;
+use crate::json::Cursor;
 use crate::origin::Origin;
 use crate::unpack::Codec;
 
@@ -102,9 +103,19 @@ fn is_json(head: &[u8]) -> bool {
     let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     match text.split_first() {
         Some((b'{', inner)) => matches!(inner.trim_ascii_start().first(), Some(b'"' | b'}')),
-        Some((b'[', inner)) => matches!(inner.trim_ascii_start().first(), Some(b'{' | b']')),
+        Some((b'[', inner)) => {
+            matches!(inner.trim_ascii_start().first(), Some(b'{' | b']')) || is_array(text)
+        }
         _ => false,
     }
+}
+
+/// An array of whatever, which is no table: `[1,2,3]`. A header of CSV may begin like one, and goes on after its end.
+fn is_array(text: &[u8]) -> bool {
+    let mut cursor = Cursor::new(text);
+    let is_whole = cursor.skip().is_ok();
+    let mut rest = text[cursor.at()..].iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    is_whole && matches!(rest.next(), None | Some(b'\n'))
 }
 
 #[cfg(test)]
@@ -113,10 +124,19 @@ mod tests {
 
     #[test]
     fn brackets_alone_are_no_json() {
-        for json in ["{\"a\":1}", " \n{ }", "[{\"a\":1}]", "[\n  {", "\u{feff}{\"a\"", "[]"] {
+        for json in [
+            "{\"a\":1}",
+            " \n{ }",
+            "[{\"a\":1}]",
+            "[\n  {",
+            "\u{feff}{\"a\"",
+            "[]",
+            "[1,2]",
+            "[\"a\",[2]]\n[3]",
+        ] {
             assert!(is_json(json.as_bytes()), "{json:?}");
         }
-        for csv in ["", "a,b", "[a],b\n", "{a},b\n", "[1,2]", "\"{\"", "{"] {
+        for csv in ["", "a,b", "[a],b\n", "{a},b\n", "[1],[2]\n", "['a',2]", "\"{\"", "{"] {
             assert!(!is_json(csv.as_bytes()), "{csv:?}");
         }
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use caudal_csv::Note;
+
 use crate::error::Error;
 use crate::source::Chunk;
 
@@ -10,6 +12,11 @@ use crate::source::Chunk;
 pub trait Chunks: fmt::Debug + Send + Sync {
     /// The next one, or `None` at the end.
     fn next_chunk(&self) -> Result<Option<Chunk>, Error>;
+
+    /// Once all of them have been parsed: what there is to say.
+    fn notes(&self) -> Vec<Note> {
+        vec![]
+    }
 }
 
 /// Opens the parts, each when its turn has come.

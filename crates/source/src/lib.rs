@@ -31,6 +31,8 @@ mod said;
 mod size;
 mod source;
 mod table;
+mod twice;
+mod type_word;
 mod types;
 mod unpack;
 
@@ -42,4 +44,6 @@ pub use reject::{Reject, RejectReason};
 pub use said::Said;
 pub use source::{Chunk, Parsed, TableSource};
 pub use table::Table;
+pub use twice::notes_of_copies;
+pub use type_word::type_word;
 pub use unpack::{Codec, Damage};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use caudal_csv::Options;
+use caudal_csv::{Note, Options};
 
 use crate::error::Error;
 use crate::format::{Content, Format};
@@ -65,6 +65,10 @@ impl TableSource for Opened {
     fn check_unchanged(&self) -> Result<(), Error> {
         let mut all = self.origins.iter().zip(&self.stamps);
         all.try_for_each(|(origin, stamp)| origin.check_unchanged(stamp))
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.content.chunks.notes()
     }
 
     fn check_loss(&self, rows: u64, rejected: u64) -> Result<(), Error> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use arrow::datatypes::{DataType, Field, Fields};
-use caudal_csv::{Column, Dialect, Type, Unsaid};
+use caudal_core::error::nearest;
+use caudal_csv::{Column, Dialect, Note, NoteKind, Type, Unsaid};
 
 use crate::error::Error;
 use crate::origin::Origin;
@@ -49,22 +50,29 @@ impl Said {
         Ok(())
     }
 
-    /// The columns of JSON with the types that are said.
+    /// The columns of JSON with the types that are said, and what there is to say about those that have not been seen.
     pub(crate) fn typed_fields(
         &self,
         table: &str,
         origin: &Origin,
         fields: &Fields,
-    ) -> Result<Fields, Error> {
+    ) -> Result<(Fields, Vec<Note>), Error> {
+        let mut notes = vec![];
         let mut fields: Vec<Field> = fields.iter().map(|field| Field::clone(field)).collect();
         for (name, ty) in &self.types {
-            let Some(at) = fields.iter().position(|field| field.name() == name) else {
-                let names = fields.iter().map(|field| field.name().clone());
-                return Err(no_such_column(table, origin, name, names.collect()));
-            };
-            fields[at].set_data_type(of_json(*ty));
+            match fields.iter_mut().find(|field| field.name() == name) {
+                Some(field) => field.set_data_type(of_json(*ty)),
+                // Later objects may have it.
+                None => {
+                    fields.push(Field::new(name, of_json(*ty), true));
+                    let names = fields.iter().map(|field| field.name().as_str());
+                    let nearest = nearest(name, names.filter(|known| known != name));
+                    let (column, nearest) = (name.clone(), nearest.map(String::from));
+                    notes.push(Note::new(origin.path(), NoteKind::NotSeen { column, nearest }));
+                }
+            }
         }
-        Ok(fields.into())
+        Ok((fields.into(), notes))
     }
 
     /// Fails if something is said that means nothing for files of a format that is not CSV.

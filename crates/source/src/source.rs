@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use caudal_csv::Note;
 
 use crate::error::Error;
 use crate::reject::Reject;
@@ -29,6 +30,11 @@ pub trait TableSource: fmt::Debug + Send + Sync {
 
     /// Once all is read: whether as much of it fits as was asked for.
     fn check_loss(&self, rows: u64, rejected: u64) -> Result<(), Error>;
+
+    /// Once all is read and parsed: what there is to say of it, besides the rows that do not fit.
+    fn notes(&self) -> Vec<Note> {
+        vec![]
+    }
 
     /// Whether the next chunk may be long in coming: from a pipe, whose other end nobody knows.
     fn may_wait(&self) -> bool {

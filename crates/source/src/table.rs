@@ -1,9 +1,10 @@
 //! Tables: files of whatever format, and the columns that SQL sees of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use caudal_core::limits;
 use caudal_csv::{Note, Options};
 
 use crate::csv::Csv;
@@ -53,14 +54,15 @@ impl Table {
         }
         said.check_is_no_csv(&name, kind.name())?;
         if kind == Kind::Json {
-            let format = Arc::new(Json::guessed(&name, origins, said)?);
-            return Ok((Table { name, kind, format }, vec![]));
+            let (json, notes) = Json::guessed(&name, origins, said)?;
+            return Ok((Table { name, kind, format: Arc::new(json) }, notes));
         }
         said.check_no_types(&name, kind.name())?;
         let format: Arc<dyn Format> = match kind {
             Kind::Parquet => Arc::new(Parquet::of(origins)?),
             _ => Arc::new(Ipc::of(origins)?),
         };
+        check_width(format.as_ref())?;
         Ok((Table { name, kind, format }, vec![]))
     }
 
@@ -72,6 +74,12 @@ impl Table {
             words.extend(codec.filter(|name| !words.contains(name)));
         }
         Ok(words.join(", "))
+    }
+
+    /// Whether a file or a pipe of this name is one of its files.
+    pub fn has_file(&self, path: &Path) -> bool {
+        let origins = self.format.origins();
+        origins.is_ok_and(|origins| origins.iter().any(|origin| &**origin.path() == path))
     }
 
     /// The table of CSV that it is, if it is one.
@@ -96,6 +104,17 @@ impl Table {
     ) -> Result<Arc<dyn TableSource>, Error> {
         Ok(Arc::new(Opened::new(self.name.clone(), Arc::clone(&self.format), needed, options)?))
     }
+}
+
+/// Fails if there are more columns than queries can be planned over.
+fn check_width(format: &dyn Format) -> Result<(), Error> {
+    let columns = format.schema().fields().len();
+    if columns <= limits::TABLE_COLUMNS_MAX {
+        return Ok(());
+    }
+    let origins = format.origins()?;
+    let path = origins.first().map(|origin| origin.path().to_path_buf()).unwrap_or_default();
+    Err(Error::TooManyColumns { path, columns })
 }
 
 /// A table of CSV files whose columns are known; they may be compressed. Nothing is looked at before it is opened.

@@ -18,6 +18,7 @@ pub mod compare;
 mod error;
 mod files;
 mod manifest;
+mod mistakes;
 mod options;
 mod params;
 mod suite;

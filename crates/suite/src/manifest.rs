@@ -254,23 +254,38 @@ impl Source<'_> {
     }
 }
 
+/// A type by our word for it, or by one that SQL or others have.
 pub(crate) fn parse_type(text: &str) -> Option<Type> {
-    Some(match text {
-        "text" => Type::Text,
-        "int" => Type::Int64,
-        "float" => Type::Float64,
-        "bool" => Type::Boolean,
-        "date" => Type::Date,
-        "timestamp" => Type::Timestamp,
-        _ => {
-            let arguments = text.strip_prefix("decimal(")?.strip_suffix(')')?;
-            let (precision, scale) = arguments.split_once(',')?;
+    let text = text.trim().to_lowercase();
+    let (word, arguments) = match text.split_once('(') {
+        Some((word, arguments)) => (word.trim_end(), Some(arguments.strip_suffix(')')?)),
+        None => (text.as_str(), None),
+    };
+    let length = arguments.map(|arguments| arguments.trim().parse::<u32>());
+    if matches!(word, "varchar" | "char") && !matches!(length, Some(Err(_))) {
+        return Some(Type::Text);
+    }
+    Some(match (word, arguments) {
+        ("text" | "string" | "str", None) => Type::Text,
+        (
+            "int" | "integer" | "bigint" | "smallint" | "tinyint" | "long" | "int64" | "int32",
+            None,
+        ) => Type::Int64,
+        ("float" | "double" | "real" | "double precision" | "float64" | "float32", None) => {
+            Type::Float64
+        }
+        ("bool" | "boolean", None) => Type::Boolean,
+        ("date", None) => Type::Date,
+        ("timestamp" | "datetime", None) => Type::Timestamp,
+        ("decimal" | "numeric", Some(arguments)) => {
+            let (precision, scale) = arguments.split_once(',').unwrap_or((arguments, "0"));
             let precision: u8 = precision.trim().parse().ok()?;
             let scale: i8 = scale.trim().parse().ok()?;
             let digits_fit = (1..=38).contains(&precision);
             let scale_fits = (0..=i16::from(precision)).contains(&i16::from(scale));
             (digits_fit && scale_fits).then_some(Type::Decimal { precision, scale })?
         }
+        _ => return None,
     })
 }
 

@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::manifest::parse_type;
+use crate::mistakes::{bare_word, open_brace};
+use crate::words::TYPES;
 
 /// How the files of a table are written, and of which types its columns are, as far as it is known. The rest is guessed.
 ///
@@ -38,18 +40,28 @@ impl TableOptions {
             options: RawDialect,
         }
         let bad = |message: String| Error::BadOptions { text: text.to_string(), message };
-        let said: Said = toml::from_str(&format!("options = {text}"))
-            .map_err(|error| bad(error.message().trim_end().replace('\n', ", ")))?;
+        let said: Said = toml::from_str(&format!("options = {text}")).map_err(|error| {
+            let told = || error.message().trim_end().replace('\n', ", ");
+            bad(bare_word(text).unwrap_or_else(told))
+        })?;
         said.options.options().map_err(bad)
     }
 
     /// The files of a table, and what is said of them: `games.csv{delimiter=";"}`. A file may have braces in its name.
     pub fn split(source: &str) -> Result<(&str, Self), Error> {
-        if !source.ends_with('}') || Path::new(source).exists() {
+        if Path::new(source).exists() {
+            return Ok((source, Self::new()));
+        }
+        let source = source.trim_end();
+        if let Some((text, message)) = open_brace(source) {
+            return Err(Error::BadOptions { text: text.to_string(), message });
+        }
+        if !source.ends_with('}') {
             return Ok((source, Self::new()));
         }
         let braces = source.match_indices('{').map(|(at, _)| source.split_at(at));
-        let mut tried = braces.map(|(files, text)| (files, Self::parse(text)));
+        // Nobody means a blank before the brace.
+        let mut tried = braces.map(|(files, text)| (files.trim_end(), Self::parse(text)));
         let Some((files, first)) = tried.next() else { return Ok((source, Self::new())) };
         match first {
             Ok(options) => Ok((files, options)),
@@ -260,7 +272,8 @@ impl RawDialect {
         formats.date = self.date.map(|text| TimeFormat::new(&text)).transpose()?;
         formats.timestamp = self.timestamp.map(|text| TimeFormat::new(&text)).transpose()?;
         for (name, ty) in self.types {
-            let unknown = || format!("types: column `{name}` has unknown type `{ty}`");
+            let unknown =
+                || format!("types: column `{name}` has unknown type `{ty}`: it is one of {TYPES}");
             options.types.insert(name.clone(), parse_type(&ty).ok_or_else(unknown)?);
         }
         match options.dialect.contradiction() {
@@ -307,6 +320,10 @@ mod tests {
         let (files, options) = split("a.csv{delimiter=';', types={x='int'}}").unwrap();
         assert_eq!((files.as_str(), options.dialect().delimiter), ("a.csv", b';'));
         assert_eq!(options.types().len(), 1);
+        let (files, options) = split("a.csv {delimiter=';'} ").unwrap();
+        assert_eq!((files.as_str(), options.dialect().delimiter), ("a.csv", b';'));
+        let open = split("a.csv{delimiter=';'").unwrap_err().to_string();
+        assert!(open.contains("the brace is not closed"), "{open}");
         assert!(split("a.csv{delimiter=;}").is_err());
         assert!(split("a.csv{nul='x'}").is_err());
     }
@@ -330,7 +347,10 @@ mod tests {
             ("{delimiter=''}", "there has to be one"),
             ("{delimiter='\"'}", "the quote and the delimiter are the same"),
             ("{date='%d'}", "does not say the year"),
-            ("{types={a='integer'}}", "unknown type `integer`"),
+            ("{types={a='money'}}", "unknown type `money`: it is one of int, float, decimal("),
+            ("{date='dd/mm/yyyy'}", "is `%d/%m/%Y` meant?"),
+            ("{null=NA}", "texts stand in quotes: null=\"NA\""),
+            ("{header=no}", "it is true or false"),
             ("{decimal='.', thousands='.'}", "are the same"),
             ("{encoding='ebcdic'}", "`ebcdic` is none of utf-8, "),
             ("{", ""),

@@ -3,17 +3,12 @@
 use caudal_csv::{Dialect, Encoding, Type};
 use toml::Value;
 
+/// The types that a column can be said to be.
+pub(crate) const TYPES: &str = "int, float, decimal(digits,scale), text, bool, date and timestamp";
+
 /// The name that options have for a type.
 pub fn type_name(ty: Type) -> String {
-    match ty {
-        Type::Text => "text".to_string(),
-        Type::Int64 => "int".to_string(),
-        Type::Float64 => "float".to_string(),
-        Type::Boolean => "bool".to_string(),
-        Type::Date => "date".to_string(),
-        Type::Timestamp => "timestamp".to_string(),
-        Type::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
-    }
+    ty.word()
 }
 
 /// A dialect as options say it: the delimiter, and what is not as usual.
@@ -115,5 +110,20 @@ mod tests {
         ] {
             assert_eq!(parse_type(&type_name(ty)), Some(ty));
         }
+        for (word, ty) in [
+            ("INTEGER", Type::Int64),
+            ("bigint", Type::Int64),
+            ("varchar(20)", Type::Text),
+            ("string", Type::Text),
+            ("double precision", Type::Float64),
+            ("Boolean", Type::Boolean),
+            ("datetime", Type::Timestamp),
+            ("NUMERIC(8, 2)", decimal),
+            ("decimal(8)", Type::Decimal { precision: 8, scale: 0 }),
+        ] {
+            assert_eq!(parse_type(word), Some(ty), "{word}");
+        }
+        assert_eq!(parse_type("varchar(x)"), None);
+        assert_eq!(parse_type("money"), None);
     }
 }

@@ -173,7 +173,7 @@ async fn several_queries_in_one_pass_and_one_of_them_refused() {
         match event.unwrap() {
             Event::Rows(query, batch) => rows[query.index()] += batch.num_rows(),
             Event::Done(query, outcome) => done.push((query.index(), outcome.is_ok())),
-            Event::Rejected(..) | Event::Waiting(_) => {}
+            Event::Rejected(..) | Event::Noted(..) | Event::Waiting(_) => {}
         }
     }
     done.sort_unstable();

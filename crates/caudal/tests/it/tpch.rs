@@ -98,7 +98,7 @@ async fn ours(tables: &[Table], shards: usize) -> Vec<Vec<RecordBatch>> {
                 Event::Rows(query, batch) => answers[query.index()].push(batch),
                 Event::Done(query, outcome) => outcome.unwrap_or_else(|f| panic!("{query}: {f:?}")),
                 Event::Rejected(_, rejects) => panic!("{rejects:?}"),
-                Event::Waiting(_) => {}
+                Event::Noted(..) | Event::Waiting(_) => {}
             }
             Ok(())
         })

@@ -96,7 +96,7 @@ fn answer(job: &Job, session: &Session) -> Result<Vec<Answer>, Failed> {
             match event {
                 Event::Rows(query, batch) => answers[query.index()].batches.push(batch),
                 Event::Done(query, outcome) => answers[query.index()].outcome = outcome,
-                Event::Rejected(..) | Event::Waiting(_) => {}
+                Event::Rejected(..) | Event::Noted(..) | Event::Waiting(_) => {}
             }
             Ok(())
         })

@@ -44,8 +44,8 @@ fn a_folder_without_files() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error[CDL-1111]: table t: no file matches folder
-    hint: patterns are relative to the current folder: is it right?
+    error[CDL-1111]: table t: the folder folder has no files
+    hint: files whose names begin with . or _ are passed over
     ");
 }
 

@@ -13,6 +13,7 @@ mod bad_files;
 mod bad_sql;
 mod closed_pipe;
 mod dialects;
+mod doubts;
 mod explain;
 mod failing_queries;
 mod formats;

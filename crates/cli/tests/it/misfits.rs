@@ -125,7 +125,7 @@ fn only_the_first_of_many_are_described() {
     --- stdout
     a,b
     --- stderr
-    warning: t.csv: the header has 2 names, and rows have 1 field; {fields=1} takes them for right, {skip=N} passes over lines before the header
+    warning: t.csv: the header has 2 names, and rows have 1 field; {fields=1} takes them for right (names after one that is missing or too many are then those of their neighbours), {skip=1, header=false} leaves the names out, {skip=N} passes over lines before the header
     warning: 25 rows of t did not fit and were left out
       t.csv:2: expected 2 fields, found 1
       t.csv:3: expected 2 fields, found 1

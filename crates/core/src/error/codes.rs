@@ -38,6 +38,7 @@ codes! {
     pub const COLUMN_NOT_TAKEN: Code = usage("CDL-1044", "a column that is not taken");
     pub const FILES_DIFFER: Code = usage("CDL-1045", "files of one table that differ");
     pub const NO_TABLE_IN_FILE: Code = usage("CDL-1046", "a file without a table in it");
+    pub const TOO_MANY_COLUMNS: Code = usage("CDL-1047", "a table of too many columns");
 
     // Suites, data and results.
     pub const NO_SUCH_SUITE: Code = usage("CDL-1101", "no such suite");

@@ -16,6 +16,14 @@ limits! { FILES = "Files";
     /// The longest record a CSV file may hold: nearly always a quote was left open.
     CSV_RECORD_BYTES_MAX: usize = 256 << 20 => Code(codes::RECORD_TOO_LONG);
 
+    /// The beginning of a CSV file up to the end of its header: what ends later is no line of names, and a pipe's beginning has
+    /// to hold it.
+    CSV_HEADER_BYTES_MAX: usize = 4 << 20 => Code(codes::RECORD_TOO_LONG);
+
+    /// Columns of a table: the time to plan a query grows with the square of those that it names, and `SELECT *` names
+    /// all.
+    TABLE_COLUMNS_MAX: usize = 10_000 => Code(codes::TOO_MANY_COLUMNS);
+
     /// A chunk of a CSV file, whatever is asked for: Arrow's views and our index have 32-bit offsets, and a chunk may be a
     /// long record and a block.
     CSV_CHUNK_BYTES_MAX: usize = 1 << 29 => Effect("chunks are this long at most");
@@ -108,6 +116,9 @@ limits! { FILES = "Files";
 
     /// A value that does not fit, as it is quoted: enough to find it.
     REJECT_VALUE_CHARS_MAX: usize = 40 => Effect("the value is cut, with …");
+
+    /// A word that may be meant for NULL, if it is all that keeps a column from being numbers or dates.
+    NULL_WORD_BYTES_MAX: usize = 12 => Effect("it is not offered as an option, the type still is");
 
     /// Names of a header that are listed in a hint: more would be no help.
     HEADER_NAMES_LISTED_MAX: usize = 12 => Effect("the names are counted");

@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, FieldRef, Fields};
 use arrow::error::ArrowError;
 
 use super::cursor::{Cursor, Wrong};
+use super::untaken::{Names, Untaken};
 
 /// Why a row cannot be taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,12 +59,12 @@ enum Values {
     Float(Vec<f64>),
     Text { bytes: Vec<u8>, ends: Vec<usize> },
     List { item: Box<Builder>, field: FieldRef, ends: Vec<usize> },
-    Object { fields: Fields, columns: Vec<Builder> },
+    Object { fields: Fields, columns: Vec<Builder>, path: String },
 }
 
 impl Builder {
-    /// Of one of the types that are guessed, or can be said.
-    pub fn new(ty: &DataType) -> Builder {
+    /// Of one of the types that are guessed, or can be said, with the names that lead to it.
+    pub fn new(path: &str, ty: &DataType) -> Builder {
         let values = match ty {
             DataType::Boolean => Values::Boolean(vec![]),
             DataType::Int64 => Values::Integer(vec![]),
@@ -76,12 +77,15 @@ impl Builder {
             DataType::Timestamp(..) => Values::Timestamp(vec![]),
             DataType::Float64 => Values::Float(vec![]),
             DataType::List(field) => {
-                let item = Box::new(Builder::new(field.data_type()));
+                let item = Box::new(Builder::new(path, field.data_type()));
                 Values::List { item, field: Arc::clone(field), ends: vec![] }
             }
             DataType::Struct(fields) => {
-                let columns = fields.iter().map(|field| Builder::new(field.data_type())).collect();
-                Values::Object { fields: fields.clone(), columns }
+                let column = |field: &FieldRef| {
+                    Builder::new(&format!("{path}.{}", field.name()), field.data_type())
+                };
+                let columns = fields.iter().map(column).collect();
+                Values::Object { fields: fields.clone(), columns, path: path.to_string() }
             }
             _ => Values::Text { bytes: vec![], ends: vec![] },
         };
@@ -93,7 +97,7 @@ impl Builder {
     }
 
     /// Takes the value that comes next. After a misfit it may hold parts of it: see [`truncate`](Self::truncate).
-    pub fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Misfit> {
+    pub fn take(&mut self, cursor: &mut Cursor<'_>, untaken: &mut Untaken) -> Result<(), Misfit> {
         let first = cursor.peek();
         let begin = cursor.at();
         if first == Some(b'n') {
@@ -135,12 +139,12 @@ impl Builder {
                 true
             }
             (Values::List { item, ends, .. }, Some(b'[')) => {
-                cursor.array(|cursor| item.take(cursor))?;
+                cursor.array(|cursor| item.take(cursor, untaken))?;
                 ends.push(item.len());
                 true
             }
-            (Values::Object { fields, columns }, Some(b'{')) => {
-                take_object(cursor, fields, columns, self.nulls.len())?;
+            (Values::Object { fields, columns, path }, Some(b'{')) => {
+                take_part(cursor, fields, columns, self.nulls.len(), (path, untaken))?;
                 true
             }
             _ => {
@@ -218,7 +222,7 @@ impl Builder {
             Values::List { item, field, ends } => {
                 Arc::new(ListArray::try_new(field, offsets(&ends)?, item.finish()?, nulls)?)
             }
-            Values::Object { fields, columns } => {
+            Values::Object { fields, columns, .. } => {
                 let columns = columns.into_iter().map(Builder::finish).collect::<Result<_, _>>()?;
                 Arc::new(StructArray::try_new_with_length(fields, columns, nulls, len)?)
             }
@@ -242,12 +246,45 @@ fn push<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
     is_taken
 }
 
-/// Takes an object as the next value of each column; names that have none are passed over.
+/// Takes an object as the next value of each column; names that have none are passed over, and noted if no column has them.
 pub fn take_object(
+    cursor: &mut Cursor<'_>,
+    names: &Names,
+    columns: &mut [Builder],
+    len: usize,
+    untaken: &mut Untaken,
+) -> Result<(), Misfit> {
+    let mut next = 0;
+    cursor.object(|cursor, name| {
+        let Some(place) = names.place(name, next) else {
+            untaken.pass("", name, *cursor);
+            return Ok(cursor.skip()?);
+        };
+        next = place + 1;
+        let Some(at) = names.column(place) else { return Ok(cursor.skip()?) };
+        if columns[at].len() > len {
+            return Err(Misfit::Wrong(NAME_TWICE));
+        }
+        columns[at].take(cursor, untaken).map_err(|misfit| misfit.of_column(at))
+    })?;
+    fill_up(columns, len);
+    Ok(())
+}
+
+/// NULL for the columns that the object has no names of.
+fn fill_up(columns: &mut [Builder], len: usize) {
+    for column in columns.iter_mut().filter(|column| column.len() == len) {
+        column.push_null();
+    }
+}
+
+/// The same of an object within another, all of whose names are needed.
+fn take_part(
     cursor: &mut Cursor<'_>,
     fields: &Fields,
     columns: &mut [Builder],
     len: usize,
+    (path, untaken): (&str, &mut Untaken),
 ) -> Result<(), Misfit> {
     // Names come in the same order nearly always.
     let mut next = 0;
@@ -257,18 +294,19 @@ pub fn take_object(
             true => next,
             false => match (0..fields.len()).find(|at| is(*at)) {
                 Some(at) => at,
-                None => return Ok(cursor.skip()?),
+                None => {
+                    untaken.pass(path, name, *cursor);
+                    return Ok(cursor.skip()?);
+                }
             },
         };
         next = at + 1;
         if columns[at].len() > len {
             return Err(Misfit::Wrong(NAME_TWICE));
         }
-        columns[at].take(cursor).map_err(|misfit| misfit.of_column(at))
+        columns[at].take(cursor, untaken).map_err(|misfit| misfit.of_column(at))
     })?;
-    for column in columns.iter_mut().filter(|column| column.len() == len) {
-        column.push_null();
-    }
+    fill_up(columns, len);
     Ok(())
 }
 

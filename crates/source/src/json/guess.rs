@@ -89,10 +89,11 @@ impl Guess {
         cursor.array(|cursor| item.look_at(cursor))
     }
 
-    fn join(&mut self, other: Guess) {
+    pub fn join(&mut self, other: Guess) {
         use Guess::{Any, Float, Integer, LargeInteger, Text};
         let joined = match (&*self, other) {
             (Any, other) => other,
+            (_, Any) => return,
             (known, other) if *known == other => return,
             (Integer | LargeInteger | Float, Float) | (Float, Integer | LargeInteger) => Float,
             (Integer, LargeInteger) | (LargeInteger, Integer) => LargeInteger,

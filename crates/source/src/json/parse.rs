@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
-use arrow::datatypes::{Fields, SchemaRef};
+use arrow::datatypes::{FieldRef, Fields, SchemaRef};
 use arrow::error::ArrowError;
 
 use super::builder::{Builder, Misfit, take_object};
 use super::cursor::Cursor;
 use super::cutter::Piece;
 use super::records::{Record, Records};
+use super::untaken::{AllUntaken, Names, Untaken};
 use crate::convert::converted;
 use crate::reject::{Reject, RejectReason};
 use crate::source::Parsed;
@@ -21,11 +22,15 @@ pub struct Needed {
     pub path: Arc<Path>,
     /// The needed columns under their names in the file, as they are parsed: not quite as the table has them.
     pub fields: Fields,
+    /// Of all columns of the table, which of them are needed.
+    pub names: Arc<Names>,
     /// The columns of the table, and the position if there is one.
     pub schema: SchemaRef,
     /// Which of the columns are handed on, if not all: a row is judged by them all.
     pub picked: Option<Vec<usize>>,
     pub keep_raw: bool,
+    /// Names that are no columns, of the whole table.
+    pub untaken: Arc<AllUntaken>,
 }
 
 pub fn parse(
@@ -51,12 +56,15 @@ struct Rows<'a> {
     places: Vec<u64>,
     seen: u64,
     rejects: Vec<Reject>,
+    untaken: Untaken,
 }
 
 impl<'a> Rows<'a> {
     fn new(needs: &'a Needed) -> Rows<'a> {
-        let columns = needs.fields.iter().map(|field| Builder::new(field.data_type())).collect();
-        Rows { needs, columns, places: vec![], seen: 0, rejects: vec![] }
+        let column = |field: &FieldRef| Builder::new(field.name(), field.data_type());
+        let columns = needs.fields.iter().map(column).collect();
+        let untaken = Untaken::default();
+        Rows { needs, columns, places: vec![], seen: 0, rejects: vec![], untaken }
     }
 
     fn take(&mut self, record: Record<'_>, is_utf8: bool) {
@@ -64,6 +72,7 @@ impl<'a> Rows<'a> {
             true => self.take_object(record),
             false => Err(Misfit::Wrong("it is not valid UTF-8")),
         };
+        self.untaken.end_row(record.line, taken.is_ok());
         match taken {
             Ok(()) => self.places.push(self.seen),
             Err(misfit) => self.reject(record, misfit),
@@ -76,7 +85,8 @@ impl<'a> Rows<'a> {
         if cursor.peek() != Some(b'{') {
             return Err(Misfit::Wrong("it does not begin with a brace"));
         }
-        take_object(&mut cursor, &self.needs.fields, &mut self.columns, self.places.len())?;
+        let Rows { needs, columns, places, untaken, .. } = self;
+        take_object(&mut cursor, &needs.names, columns, places.len(), untaken)?;
         match cursor.peek() {
             None => Ok(()),
             Some(_) => Err(Misfit::Wrong("more comes after its end")),
@@ -103,6 +113,7 @@ impl<'a> Rows<'a> {
     }
 
     fn finish(self, chunk: u64, bytes: usize) -> Result<Parsed, ArrowError> {
+        self.needs.untaken.add(chunk, &self.needs.path, self.untaken);
         let schema = &self.needs.schema;
         let rows = self.places.len();
         let mut arrays: Vec<ArrayRef> = vec![];

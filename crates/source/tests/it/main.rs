@@ -8,6 +8,7 @@ mod declared;
 mod formats;
 mod fuzz;
 mod json;
+mod late;
 mod pipes;
 mod pruned;
 mod said;

@@ -126,7 +126,10 @@ impl Cluster {
                     }
                 }
                 Event::Done(query, Err(failure)) => answers[query.index()] = Err(failure.message),
-                Event::Done(_, Ok(())) | Event::Rejected(..) | Event::Waiting(_) => {}
+                Event::Done(_, Ok(()))
+                | Event::Rejected(..)
+                | Event::Noted(..)
+                | Event::Waiting(_) => {}
             }
             Ok(())
         });
