@@ -66,14 +66,14 @@ impl Said {
                 );
                 return Err(bad(table, why));
             };
-            match fields.iter_mut().find(|field| field.name() == name) {
-                Some(field) => field.set_data_type(data_type),
+            match fields.iter().position(|field| field.name() == name) {
+                Some(at) => fields[at].set_data_type(data_type),
                 // Later objects may have it.
                 None => {
                     fields.push(Field::new(name, data_type, true));
-                    let names = fields.iter().map(|field| field.name().as_str());
-                    let nearest = nearest(name, names.filter(|known| known != name));
-                    let (column, nearest) = (name.clone(), nearest.map(String::from));
+                    let known = fields.iter().map(|field| field.name().as_str());
+                    let near = nearest(name, known.filter(|known| *known != name.as_str()));
+                    let (column, nearest) = (name.clone(), near.map(String::from));
                     notes.push(Note::new(origin.path(), NoteKind::NotSeen { column, nearest }));
                 }
             }
