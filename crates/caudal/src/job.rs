@@ -70,7 +70,7 @@ impl Job {
         files: impl AsRef<str>,
         options: &TableOptions,
     ) -> Result<Self, Error> {
-        let (name, files) = (name.into(), files.as_ref());
+        let (name, files): (String, &str) = (name.into(), files.as_ref());
         self.check_comes_once(&name, files)?;
         let (table, notes) = tables::guessed(name, files, options)?;
         self.notes.extend(notes);

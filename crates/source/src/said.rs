@@ -60,14 +60,14 @@ impl Said {
         let mut notes = vec![];
         let mut fields: Vec<Field> = fields.iter().map(|field| Field::clone(field)).collect();
         for (name, ty) in &self.types {
-            match fields.iter_mut().find(|field| field.name() == name) {
-                Some(field) => field.set_data_type(of_json(*ty)),
+            match fields.iter().position(|field| field.name() == name) {
+                Some(at) => fields[at].set_data_type(of_json(*ty)),
                 // Later objects may have it.
                 None => {
                     fields.push(Field::new(name, of_json(*ty), true));
-                    let names = fields.iter().map(|field| field.name().as_str());
-                    let nearest = nearest(name, names.filter(|known| known != name));
-                    let (column, nearest) = (name.clone(), nearest.map(String::from));
+                    let known = fields.iter().map(|field| field.name().as_str());
+                    let near = nearest(name, known.filter(|known| *known != name.as_str()));
+                    let (column, nearest) = (name.clone(), near.map(String::from));
                     notes.push(Note::new(origin.path(), NoteKind::NotSeen { column, nearest }));
                 }
             }

@@ -144,7 +144,13 @@ impl Builder {
                 true
             }
             (Values::Object { fields, columns, path }, Some(b'{')) => {
-                take_part(cursor, fields, columns, self.nulls.len(), (path, untaken))?;
+                take_part(
+                    cursor,
+                    fields,
+                    columns,
+                    self.nulls.len(),
+                    (path.as_str(), &mut *untaken),
+                )?;
                 true
             }
             _ => {
