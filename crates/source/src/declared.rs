@@ -175,6 +175,10 @@ impl Chunks for Typed {
             Ok(Parsed { batch, ..parsed })
         })))
     }
+
+    fn notes(&self) -> Vec<Note> {
+        self.chunks.notes()
+    }
 }
 
 fn typed(
