@@ -10,6 +10,18 @@
 //!
 //! The smaller side builds the hash table. Where even that one would not fit into its share of the
 //! memory, both sides are sorted, which can be done on disk.
+//!
+//! ```text
+//! BoundedWindowAggExec: mode=Sorted          BoundedWindowAggExec: mode=Sorted
+//!   HashJoinExec: Right, on a = id             SortExec: id
+//!     SourceExec: rows=50              ==>       HashJoinExec: Left, on id = a
+//!     SortExec: id                                 SortExec: id
+//!       SourceExec: rows=3                           SourceExec: rows=3
+//!                                                  SourceExec: rows=50
+//! ```
+//!
+//! A join gives rows in the order of the side that does not build. What is above relies on that, in each shard, whichever side is
+//! the smaller one there: so the order is put back.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -23,16 +35,53 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::join_selection::JoinSelection;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode, SortMergeJoinExec};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use crate::source::SourceExec;
 
 /// `build_bytes_max`: the largest side that may become a hash table.
 pub fn choose(
+    plan: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+    build_bytes_max: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if !plan.exists(|node| Ok(is_ordered_join(node)))? {
+        return sided(plan, options, build_bytes_max);
+    }
+    plan.transform_up(|node| match is_ordered_join(&node) {
+        true => in_its_order(node, options, build_bytes_max).map(Transformed::yes),
+        false => Ok(Transformed::no(node)),
+    })
+    .data()
+    .and_then(|plan| sided(plan, options, build_bytes_max))
+}
+
+/// Whether others may rely on the order of what a join gives.
+fn is_ordered_join(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.children().len() == 2 && node.output_ordering().is_some()
+}
+
+/// A join that has chosen its sides, its rows in the order in which they were.
+fn in_its_order(
+    join: Arc<dyn ExecutionPlan>,
+    options: &ConfigOptions,
+    build_bytes_max: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let order = join.output_ordering().cloned();
+    let chosen = sided(join, options, build_bytes_max)?;
+    match order {
+        Some(order) if !chosen.equivalence_properties().ordering_satisfy(order.clone())? => {
+            Ok(Arc::new(SortExec::new(order, chosen).with_preserve_partitioning(true)))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+fn sided(
     plan: Arc<dyn ExecutionPlan>,
     options: &ConfigOptions,
     build_bytes_max: usize,

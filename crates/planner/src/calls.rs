@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! date_part('year', t)             as_is(date_part('year', t))
+//! date_part('hour', t - u)         interval_part('hour', t - u)
 //! lpad(s, n, 'x')                  lpad(s, CASE WHEN n < 0 THEN 0 ELSE n END, 'x')
 //! round(f, n), trunc(f, n)         round_digits(f, n), trunc_digits(f, n)
 //! regexp_replace(s, p, '$1')  ==>  regexp_replace(s, p, '$$1')
@@ -14,15 +15,16 @@
 //! to_timestamp(f)                  to_timestamp(in_time(f))
 //! ```
 //!
-//! A comparison with a year becomes one with the times at its ends, which may be none; a negative length panics; a power of ten
+//! A comparison with a year becomes one with the times at its ends, which may be none; a difference of times has all of its hours, and no
+//! fractions of seconds; a negative length panics; a power of ten
 //! may be infinite; `$1` is no group elsewhere; delimiters are looked for from the wrong end; only the first element goes, and
 //! NULL never; NULL is the smallest; times before 1970 are cut off upwards; NULLs are not counted as arguments; infinity is the last
 //! timestamp.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use caudal_functions::exact::{
-    Digits, Step, as_is, in_time, replacement, split_part_back, to_digits, to_step,
-    translate_replacement, without_nulls,
+    Digits, IntervalPart, Step, as_is, in_time, interval_part, replacement, split_part_back,
+    to_digits, to_step, translate_replacement, without_nulls,
 };
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -58,6 +60,12 @@ fn otherwise(call: &ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
     let again = |arguments: Vec<Expr>| call.func.call(arguments);
     let arguments = || call.args.clone();
     Ok(match (call.name(), call.args.as_slice()) {
+        ("date_part", [part, value])
+            if kind(value).is_some_and(|kind| is_interval(&kind))
+                && text(part).and_then(IntervalPart::named).is_some() =>
+        {
+            Some(interval_part().call(arguments()))
+        }
         ("date_part", [part, _]) if text(part).is_none_or(is_year) => {
             Some(as_is().call(vec![again(arguments())]))
         }
@@ -138,6 +146,10 @@ fn is_null(value: &Expr) -> bool {
         Expr::Cast(Cast { expr, .. }) => is_null(expr),
         _ => false,
     }
+}
+
+fn is_interval(kind: &DataType) -> bool {
+    matches!(kind, DataType::Interval(_) | DataType::Duration(_))
 }
 
 fn is_year(part: &str) -> bool {

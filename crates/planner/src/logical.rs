@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::refusals::{self, Refused};
 use crate::spec::QuerySpec;
 use crate::{
-    calls, cases, copies, decimals, inner_orders, intervals, large_limits, nulls, one_type,
-    only_row, orders, range_frames, shifts, sort_keys, subqueries, times, values,
+    calls, cases, copies, day_units, decimals, inner_orders, intervals, large_limits, nulls,
+    one_type, only_row, orders, range_frames, shifts, sort_keys, subqueries, times, values,
 };
 
 pub fn rewrite(
@@ -27,6 +27,7 @@ pub fn rewrite(
     let plan = calls::say_otherwise(plan).map_err(&invalid)?;
     let plan = decimals::beside_floats(plan).map_err(&invalid)?;
     let plan = values::say_otherwise(plan).map_err(&invalid)?;
+    let plan = day_units::same(plan).map_err(&invalid)?;
     let plan = cases::keep(plan).map_err(&invalid)?;
     let plan = intervals::compare(plan).map_err(&invalid)?;
     let plan = nulls::keep(plan).map_err(&invalid)?;

@@ -8,13 +8,14 @@
 //! - `date_bin` of a width that is nothing, or less;
 //! - `range` over dates: it ends a step too soon;
 //! - `to_char(t, 'YYYY')`: its patterns are those of `strftime`, and this has none;
-//! - VALUES with a float beside a decimal, which would lose digits.
+//! - VALUES with a float beside a decimal, which would lose digits;
+//! - decimals of a negative scale: they are shown with too few zeros, cut off, or divide by zero.
 
 use arrow::datatypes::DataType;
 use caudal_functions::exact::is_more_than_nothing;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::{Between, Cast, InList};
+use datafusion::logical_expr::expr::{Between, Cast, InList, TryCast};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, Values};
 use datafusion::scalar::ScalarValue;
@@ -51,6 +52,10 @@ pub fn check(plan: &LogicalPlan) -> Option<Refused> {
 }
 
 fn in_node(node: &LogicalPlan) -> Option<Refused> {
+    let fields = node.schema().fields().iter();
+    if let Some(refused) = fields.map(|field| field.data_type()).find_map(negative_scale) {
+        return Some(refused);
+    }
     match node {
         LogicalPlan::Values(values) => loses_digits(values),
         _ => dates::refused_in_node(node)
@@ -66,6 +71,9 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
         return Some(refused);
     }
     match part {
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => {
+            negative_scale(field.data_type())
+        }
         Expr::WindowFunction(window) => {
             shifts::refused(window).or_else(|| range_frames::refused(window, schema))
         }
@@ -90,6 +98,7 @@ fn in_part(part: &Expr, schema: &DFSchema) -> Option<Refused> {
             _ => None,
         },
         Expr::ScalarFunction(call) => match (call.name(), call.args.as_slice()) {
+            ("arrow_cast" | "arrow_try_cast", _) => negative_scale(&part.get_type(schema).ok()?),
             ("range", ends) => {
                 let mut kinds = ends.iter().filter_map(|end| end.get_type(schema).ok());
                 if !kinds.any(|kind| matches!(kind, DataType::Date32 | DataType::Date64)) {
@@ -126,6 +135,25 @@ fn of_intervals(what: &str) -> Option<Refused> {
     Refused::new(
         format!("{what} of intervals: equal ones may differ, as 1 day and 24 hours do"),
         "extract(epoch FROM x) is an interval's length in seconds",
+    )
+}
+
+/// Refusal of a decimal whose last digits before the point are not kept.
+fn negative_scale(kind: &DataType) -> Option<Refused> {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
+    let (Decimal32(digits, scale)
+    | Decimal64(digits, scale)
+    | Decimal128(digits, scale)
+    | Decimal256(digits, scale)) = kind
+    else {
+        return None;
+    };
+    if *scale >= 0 {
+        return None;
+    }
+    Refused::new(
+        format!("DECIMAL({digits}, {scale}): there are no decimals of a negative scale"),
+        format!("round(x, {scale}) rounds to places before the point"),
     )
 }
 

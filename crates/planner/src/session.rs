@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::exchanges::make_exchanges_explicit;
 use crate::fingerprint::fingerprint_of;
 use crate::leaf::Leaf;
+use crate::panics;
 use crate::region::Region;
 use crate::spec::{QuerySpec, SessionSpec, TableSpec, row_field};
 use crate::sql::{Distinct, Planned, Sql};
@@ -143,14 +144,35 @@ async fn answer_plan(
     id: QueryId,
     query: &QuerySpec,
 ) -> Result<AnswerPlan, Error> {
+    let before = cutter.stages.len();
+    let answer = panics::caught(cut_plan(sql, cutter, id, query)).await;
+    let answer = answer.unwrap_or_else(|panic| Err(met_the_impossible(query, panic)));
+    if answer.is_err() {
+        cutter.forget(id, before);
+    }
+    answer
+}
+
+async fn cut_plan(
+    sql: &Sql<'_>,
+    cutter: &mut Cutter,
+    id: QueryId,
+    query: &QuerySpec,
+) -> Result<AnswerPlan, Error> {
     let planned = explicit_plan(sql, query).await?;
     let schema = planned.schema();
-    let before = cutter.stages.len();
-    let root = cutter.add(id, planned.plan).map_err(|source| {
-        cutter.forget(id, before);
-        unsupported(query, source)
-    })?;
+    let root = cutter.add(id, planned.plan).map_err(|source| unsupported(query, source))?;
     Ok(AnswerPlan { root, schema })
+}
+
+/// A query that makes planning panic is one that cannot be answered. The others of its session can.
+fn met_the_impossible(query: &QuerySpec, panic: String) -> Error {
+    Error::NotSupported {
+        query: query.name.clone(),
+        message: format!("planning it met what should be impossible: {panic}"),
+        hint: Some("write it otherwise, and please report it".to_string()),
+        at: None,
+    }
 }
 
 /// The query's plan with all its exchanges. Where remembering distinct values lets it answer while

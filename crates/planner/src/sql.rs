@@ -36,7 +36,7 @@ use crate::leaf::{PLANNED_PARTITIONS, SessionTable};
 use crate::literals;
 use crate::logical;
 use crate::materialized;
-use crate::names::{self, Outputs};
+use crate::names::{self, Naming, Outputs};
 use crate::nans::OneNan;
 use crate::null_keys;
 use crate::optional_sides;
@@ -85,6 +85,7 @@ impl<'a> Sql<'a> {
         &self,
         query: &QuerySpec,
         diagnose: &Diagnose<'_>,
+        naming: Naming,
     ) -> Result<(Statement, Outputs), Error> {
         let mut statement = diagnose
             .state
@@ -93,22 +94,37 @@ impl<'a> Sql<'a> {
         refuse_statements(query, &statement)?;
         rewrite::reading(query, &mut statement)?;
         let with_row = names_row_column(&query.sql);
-        let names = names::resolve(&mut statement, self.spec, query, with_row)?;
+        let names = names::resolve(&mut statement, self.spec, query, with_row, naming)?;
         Ok((statement, names))
     }
 
+    /// Its outputs are named by their places only where it cannot be planned otherwise; what is wrong then is what was first.
     pub async fn physical_plan(
         &self,
         query: &QuerySpec,
         distinct: Distinct,
     ) -> Result<Planned, Error> {
         text::check(query)?;
+        match self.planned(query, distinct, Naming::AsWritten).await {
+            Err(first) if may_be_of_names(&first) => {
+                self.planned(query, distinct, Naming::ByPlace).await.map_err(|_| first)
+            }
+            done => done,
+        }
+    }
+
+    async fn planned(
+        &self,
+        query: &QuerySpec,
+        distinct: Distinct,
+        naming: Naming,
+    ) -> Result<Planned, Error> {
         let mut state = self.state(query, distinct);
         // Aliases are numbered from here, so that equal parts of different queries get equal names.
         *state.execution_props_mut() =
             ExecutionProps::new().with_query_execution_start_time(self.spec.started);
         let diagnose = Diagnose { query, state: &state };
-        let (mut statement, names) = self.statement(query, &diagnose)?;
+        let (mut statement, names) = self.statement(query, &diagnose, naming)?;
         if let Statement::Statement(inner) = &mut statement {
             literals::keep_exact(inner).map_err(|place| diagnose.too_long(place))?;
         }
@@ -150,7 +166,18 @@ impl<'a> Sql<'a> {
 pub fn statement(spec: &SessionSpec, query: &QuerySpec) -> Result<(Statement, Outputs), Error> {
     let sql = Sql::new(spec);
     let state = sql.state(query, Distinct::AsGroups);
-    sql.statement(query, &Diagnose { query, state: &state })
+    sql.statement(query, &Diagnose { query, state: &state }, Naming::AsWritten)
+}
+
+/// Whether an error may be one of the names that DataFusion gives.
+fn may_be_of_names(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Invalid { .. }
+            | Error::Mistake { .. }
+            | Error::NotSupported { .. }
+            | Error::UnknownColumn { .. }
+    )
 }
 
 /// A query's plan, and what a user calls the columns of its answer.

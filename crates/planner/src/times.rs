@@ -3,7 +3,7 @@
 //! ```text
 //! CAST(t AS TIMESTAMP(0))                  CAST(nearest_step(t, 1000000000) AS TIMESTAMP(0))
 //! t_with_zone AT TIME ZONE 'X'       ==>   to_local_time(t_with_zone AT TIME ZONE 'X')
-//! t AT TIME ZONE 'X'                       CAST(t AT TIME ZONE 'X' AS TIMESTAMPTZ)
+//! t AT TIME ZONE 'X'                       in_zone(t, 'X')
 //!
 //! CAST(s AS TIMESTAMP), ... AS DATE        CAST(zoneless(s) AS TIMESTAMP)
 //! CAST(t AS TEXT), t || s            ==>   time_text(t), time_text(t) || s
@@ -14,7 +14,7 @@
 //! moves a time without a zone to London; and writes a T.
 
 use arrow::datatypes::{DataType, TimeUnit};
-use caudal_functions::exact::{Step, time_text, to_step, zoneless};
+use caudal_functions::exact::{Step, in_zone, time_text, to_step, zoneless};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -47,6 +47,11 @@ fn rounded(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 }
             };
             Transformed::yes(to_local_time().call(vec![zoned]))
+        }
+        (Timestamp(_, None), Timestamp(unit, Some(zone))) if matches!(part, Expr::Cast(_)) => {
+            let zone = lit(zone.to_string());
+            let time = cast(expr.as_ref().clone(), Timestamp(*unit, None));
+            Transformed::yes(in_zone().call(vec![time, zone]))
         }
         (_, Timestamp(unit, Some(_))) => {
             let zoned = Timestamp(*unit, Some(UTC.into()));

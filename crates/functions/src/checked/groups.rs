@@ -7,14 +7,14 @@ use arrow::array::{
     Array, ArrayRef, ArrowNativeTypeOp, AsArray, BooleanArray, PrimitiveArray, UInt64Array,
 };
 use arrow::buffer::NullBuffer;
-use arrow::datatypes::{DataType, Decimal128Type, DecimalType, UInt64Type};
+use arrow::datatypes::{DataType, DecimalType, UInt64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::accumulate::NullState;
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::nulls::filter_to_nulls;
 
+use super::averages::averages;
 use super::overflow;
-use super::running::averages;
 use super::wide::{Widens, finish};
 
 pub struct SumGroups<T, W: DecimalType> {
@@ -115,19 +115,23 @@ impl<T: Widens<W> + Send, W: DecimalType + Widens<W> + Send> GroupsAccumulator f
     }
 }
 
-/// The averages of integers.
-pub struct AverageGroups<T> {
-    sums: SumGroups<T, Decimal128Type>,
+/// The averages of what is exact.
+pub struct AverageGroups<T, W: DecimalType> {
+    sums: SumGroups<T, W>,
     counts: Vec<u64>,
 }
 
-impl<T> AverageGroups<T> {
-    pub fn new(wide: DataType) -> Self {
-        Self { sums: SumGroups::new(wide, DataType::Float64), counts: vec![] }
+impl<T, W: DecimalType> AverageGroups<T, W> {
+    pub fn new(wide: DataType, result_type: DataType) -> Self {
+        Self { sums: SumGroups::new(wide, result_type), counts: vec![] }
     }
 }
 
-impl<T: Widens<Decimal128Type> + Send> GroupsAccumulator for AverageGroups<T> {
+impl<T, W> GroupsAccumulator for AverageGroups<T, W>
+where
+    T: Widens<W> + Send,
+    W: DecimalType + Widens<W> + Send,
+{
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -166,7 +170,7 @@ impl<T: Widens<Decimal128Type> + Send> GroupsAccumulator for AverageGroups<T> {
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let counts = emit_to.take_needed(&mut self.counts);
-        Ok(Arc::new(averages(&self.sums.emit(emit_to)?, &counts)?))
+        averages(&self.sums.emit(emit_to)?, &counts, &self.sums.result_type)
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {

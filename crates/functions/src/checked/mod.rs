@@ -4,6 +4,7 @@
 //! `+ - * /` and unary minus once it knows their types; `sum` and `avg` replace DataFusion's by their names.
 
 mod arithmetic;
+mod averages;
 mod distinct;
 mod groups;
 mod running;

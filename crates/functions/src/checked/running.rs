@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 
-use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, AsArray, Float64Array, PrimitiveArray};
-use arrow::datatypes::{DataType, DecimalType, Float64Type, UInt64Type};
+use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, AsArray, PrimitiveArray};
+use arrow::datatypes::{DataType, DecimalType, UInt64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::Accumulator;
 use datafusion::scalar::ScalarValue;
 
+use super::averages::averages;
 use super::overflow;
 use super::wide::{Widens, finish};
 
@@ -15,8 +16,8 @@ use super::wide::{Widens, finish};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Sum(DataType),
-    /// The sum by the number of values, as a float.
-    Average,
+    /// The sum by the number of values.
+    Average(DataType),
 }
 
 pub struct Running<T, W: DecimalType> {
@@ -60,20 +61,12 @@ impl<T, W: DecimalType> Running<T, W> {
             Ending::Sum(result_type) => {
                 ScalarValue::try_from_array(&finish(&self.wide(), result_type)?, 0)
             }
-            Ending::Average => {
-                let averages = averages(&self.wide(), &[self.count])?;
+            Ending::Average(result_type) => {
+                let averages = averages(&self.wide(), &[self.count], result_type)?;
                 ScalarValue::try_from_array(&averages, 0)
             }
         }
     }
-}
-
-/// Averages of exact sums: no order of the rows gives another average.
-pub fn averages<W: DecimalType>(sums: &PrimitiveArray<W>, counts: &[u64]) -> Result<Float64Array> {
-    let sums = finish(sums, &DataType::Float64)?;
-    let sums = sums.as_primitive::<Float64Type>();
-    let averages = sums.values().iter().zip(counts).map(|(sum, count)| sum / *count as f64);
-    Ok(Float64Array::new(averages.collect(), sums.nulls().cloned()))
 }
 
 impl<T, W: DecimalType> std::fmt::Debug for Running<T, W> {
@@ -113,7 +106,7 @@ impl<T: Widens<W>, W: DecimalType> Accumulator for Running<T, W> {
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let mut state = vec![ScalarValue::try_from_array(&self.wide(), 0)?];
-        if self.ending == Ending::Average {
+        if let Ending::Average(_) = self.ending {
             state.push(ScalarValue::UInt64(Some(self.count)));
         }
         Ok(state)

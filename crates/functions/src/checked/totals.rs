@@ -1,14 +1,13 @@
 //! `sum` and `avg`: DataFusion's, but for the sums of integers and decimals, which do not wrap.
 //!
 //! It would average integers as floats: near the ends of 64 bits the order of the rows would then decide what is left of the
-//! small ones. Here they are added up exactly, and divided at the end.
+//! small ones. Here they are added up exactly, and divided at the end. The average of decimals, and of differences of times, it would
+//! cut off: here it is rounded.
 
 use std::hash::Hash;
 use std::sync::Arc;
 
-use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, DecimalType, Field, FieldRef, Int64Type, UInt64Type,
-};
+use arrow::datatypes::{ArrowPrimitiveType, DataType, DecimalType, Field, FieldRef};
 use datafusion::common::types::{NativeType, logical_float64, logical_int64, logical_uint64};
 use datafusion::error::Result;
 use datafusion::functions_aggregate::average::avg_udaf;
@@ -65,14 +64,6 @@ impl Total {
         Self { kind: Kind::Average, datafusions: avg_udaf(), signature }
     }
 
-    /// The type that sums are kept in; none for what is left to DataFusion.
-    fn wide(&self, values: &DataType) -> Option<DataType> {
-        match self.kind {
-            Kind::Sum => wide_type(values),
-            Kind::Average => wide_type(values).filter(|_| values.is_integer()),
-        }
-    }
-
     /// The type of what NULLs alone give.
     fn of_nothing(&self) -> DataType {
         match self.kind {
@@ -84,7 +75,7 @@ impl Total {
     fn ending(&self, args: &AccumulatorArgs<'_>) -> Ending {
         match self.kind {
             Kind::Sum => Ending::Sum(args.return_field.data_type().clone()),
-            Kind::Average => Ending::Average,
+            Kind::Average => Ending::Average(args.return_field.data_type().clone()),
         }
     }
 }
@@ -115,7 +106,7 @@ impl AggregateUDFImpl for Total {
             let name = format_state_name(args.name, what);
             Arc::new(Field::new(name, kind, true))
         };
-        match self.wide(values) {
+        match wide_type(values) {
             None if values.is_null() => Ok(vec![field("nothing", DataType::Null)]),
             None => self.datafusions.state_fields(args),
             Some(_) if args.is_distinct => {
@@ -132,7 +123,7 @@ impl AggregateUDFImpl for Total {
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let values = args.expr_fields[0].data_type();
-        match self.wide(values) {
+        match wide_type(values) {
             None if values.is_null() => {
                 let nothing = ScalarValue::try_from(&self.of_nothing())?;
                 Ok(Box::new(NoopAccumulator::new(nothing)))
@@ -149,7 +140,7 @@ impl AggregateUDFImpl for Total {
         args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
         let values = args.expr_fields[0].data_type();
-        match self.wide(values) {
+        match wide_type(values) {
             None if !values.is_null() => self.datafusions.create_sliding_accumulator(args),
             _ => self.accumulator(args),
         }
@@ -165,15 +156,14 @@ impl AggregateUDFImpl for Total {
         args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
         let values = args.expr_fields[0].data_type();
-        match (self.wide(values), self.kind) {
+        match (wide_type(values), self.kind) {
             (None, _) => self.datafusions.create_groups_accumulator(args),
             (Some(wide), Kind::Sum) => {
                 with_wide_type!(values, many(wide, args.return_field.data_type().clone()))
             }
-            (Some(wide), Kind::Average) => Ok(match values {
-                DataType::UInt64 => Box::new(AverageGroups::<UInt64Type>::new(wide)),
-                _ => Box::new(AverageGroups::<Int64Type>::new(wide)),
-            }),
+            (Some(wide), Kind::Average) => {
+                with_wide_type!(values, averaged(wide, args.return_field.data_type().clone()))
+            }
         }
     }
 
@@ -213,4 +203,12 @@ where
     W: DecimalType + ArrowPrimitiveType + Widens<W> + Send,
 {
     Ok(Box::new(SumGroups::<T, W>::new(wide, result)))
+}
+
+fn averaged<T, W>(wide: DataType, result: DataType) -> Result<Box<dyn GroupsAccumulator>>
+where
+    T: Widens<W> + Send,
+    W: DecimalType + ArrowPrimitiveType + Widens<W> + Send,
+{
+    Ok(Box::new(AverageGroups::<T, W>::new(wide, result)))
 }

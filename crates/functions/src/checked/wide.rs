@@ -18,9 +18,9 @@ const ROOM_DIGITS: u8 = 10;
 
 /// The decimal that sums of values of this type are kept in; none where they are not exact.
 pub fn wide_type(values: &DataType) -> Option<DataType> {
-    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Int64, UInt64};
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Duration, Int64, UInt64};
     match values {
-        Int64 | UInt64 => Some(Decimal128(DECIMAL128_MAX_PRECISION, 0)),
+        Int64 | UInt64 | Duration(_) => Some(Decimal128(DECIMAL128_MAX_PRECISION, 0)),
         Decimal32(_, scale) | Decimal64(_, scale) => {
             Some(Decimal128(DECIMAL128_MAX_PRECISION, *scale))
         }
@@ -47,11 +47,25 @@ pub fn is_wide_enough(values: &DataType) -> bool {
 macro_rules! with_wide_type {
     ($values:expr, $build:ident($($argument:expr),*)) => {{
         use arrow::datatypes::{
-            DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Int64Type, UInt64Type,
+            DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+            DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+            DurationSecondType, Int64Type, TimeUnit, UInt64Type,
         };
         match ($values, $crate::checked::wide::wide_type($values)) {
             (DataType::Int64, _) => $build::<Int64Type, Decimal128Type>($($argument),*),
             (DataType::UInt64, _) => $build::<UInt64Type, Decimal128Type>($($argument),*),
+            (DataType::Duration(TimeUnit::Second), _) => {
+                $build::<DurationSecondType, Decimal128Type>($($argument),*)
+            }
+            (DataType::Duration(TimeUnit::Millisecond), _) => {
+                $build::<DurationMillisecondType, Decimal128Type>($($argument),*)
+            }
+            (DataType::Duration(TimeUnit::Microsecond), _) => {
+                $build::<DurationMicrosecondType, Decimal128Type>($($argument),*)
+            }
+            (DataType::Duration(TimeUnit::Nanosecond), _) => {
+                $build::<DurationNanosecondType, Decimal128Type>($($argument),*)
+            }
             (DataType::Decimal32(..), _) => $build::<Decimal32Type, Decimal128Type>($($argument),*),
             (DataType::Decimal64(..), _) => $build::<Decimal64Type, Decimal128Type>($($argument),*),
             (DataType::Decimal128(..), Some(DataType::Decimal128(..))) => {
@@ -68,12 +82,18 @@ pub(super) use with_wide_type;
 /// Sums as the type that the query sees.
 pub fn finish<W: DecimalType>(sums: &PrimitiveArray<W>, to: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    let finished = cast_with_options(sums, to, &options).and_then(|finished| {
+    // Differences of times are whole numbers of their units.
+    let whole = DataType::Int64;
+    let number = if let DataType::Duration(_) = to { &whole } else { to };
+    let finished = cast_with_options(sums, number, &options).and_then(|finished| {
         // A cast to the same type does not look at the values.
         if let DataType::Decimal128(precision, _) | DataType::Decimal256(precision, _) = to
             && sums.data_type() == to
         {
             finished.as_primitive::<W>().validate_decimal_precision(*precision)?;
+        }
+        if number != to {
+            return cast_with_options(&finished, to, &options);
         }
         Ok(finished)
     });

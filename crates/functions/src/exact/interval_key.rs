@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DECIMAL128_MAX_PRECISION, DataType, DurationNanosecondType, IntervalMonthDayNano,
-    IntervalMonthDayNanoType, IntervalUnit, TimeUnit,
+    DECIMAL128_MAX_PRECISION, DataType, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    IntervalUnit, TimeUnit,
 };
-use datafusion::common::Result;
+use datafusion::common::{Result, internal_err};
 use datafusion::functions::utils::make_scalar_function;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
@@ -51,17 +51,27 @@ impl ScalarUDFImpl for IntervalKey {
 
 fn keys(columns: &[ArrayRef]) -> Result<ArrayRef> {
     let lengths: Decimal128Array = match columns[0].data_type() {
-        // The difference of two times.
-        DataType::Duration(_) => {
-            let lengths = cast(&columns[0], &DataType::Duration(TimeUnit::Nanosecond))?;
-            lengths.as_primitive::<DurationNanosecondType>().unary(i128::from)
-        }
+        DataType::Duration(_) => nanoseconds(&columns[0])?.collect(),
         _ => {
             let parts = cast(&columns[0], &DataType::Interval(IntervalUnit::MonthDayNano))?;
             parts.as_primitive::<IntervalMonthDayNanoType>().unary(length)
         }
     };
     Ok(Arc::new(lengths.with_precision_and_scale(DECIMAL128_MAX_PRECISION, 0)?))
+}
+
+/// The differences of times in nanoseconds, which may be more than 64 bits hold: DataFusion's cast makes NULLs of those.
+pub fn nanoseconds(differences: &ArrayRef) -> Result<impl Iterator<Item = Option<i128>>> {
+    let nanos_a_unit: i128 = match differences.data_type() {
+        DataType::Duration(TimeUnit::Second) => 1_000_000_000,
+        DataType::Duration(TimeUnit::Millisecond) => 1_000_000,
+        DataType::Duration(TimeUnit::Microsecond) => 1_000,
+        DataType::Duration(TimeUnit::Nanosecond) => 1,
+        other => return internal_err!("{other} is no difference of times"),
+    };
+    let units = cast(differences, &DataType::Int64)?.as_primitive::<Int64Type>().clone();
+    let units: Vec<_> = units.iter().collect();
+    Ok(units.into_iter().map(move |unit| unit.map(|unit| i128::from(unit) * nanos_a_unit)))
 }
 
 fn length(interval: IntervalMonthDayNano) -> i128 {
@@ -71,6 +81,8 @@ fn length(interval: IntervalMonthDayNano) -> i128 {
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::DurationMicrosecondArray;
+
     use super::*;
 
     #[test]
@@ -82,5 +94,13 @@ mod tests {
         assert!(length(days(1)) < length(hours(25)));
         let longest = IntervalMonthDayNano::new(i32::MAX, i32::MAX, i64::MAX);
         assert!(length(longest) < 10_i128.pow(DECIMAL128_MAX_PRECISION.into()));
+    }
+
+    #[test]
+    fn differences_of_times_may_be_longer_than_292_years() {
+        let differences = DurationMicrosecondArray::from(vec![Some(i64::MAX), None, Some(-1)]);
+        let differences: ArrayRef = Arc::new(differences);
+        let expected = [Some(i128::from(i64::MAX) * 1_000), None, Some(-1_000)];
+        assert_eq!(nanoseconds(&differences).unwrap().collect::<Vec<_>>(), expected);
     }
 }

@@ -6,7 +6,9 @@
 //! - [`digits`]: `round` and `trunc` to some digits;
 //! - [`float_key`]: what sorting needs to know that `-0.0` equals `0.0`;
 //! - [`in_time`]: what `to_timestamp` of floats needs to know where time ends;
+//! - [`in_zone`]: `t AT TIME ZONE 'X'`, of times that clocks show twice or never;
 //! - [`interval_key`]: what intervals are compared by;
+//! - [`interval_part`]: the fields of intervals and of differences of times;
 //! - [`one_nan`]: what makes any NaN the same;
 //! - [`ordered`]: `array_agg` and `string_agg` that put their values in order themselves;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
@@ -33,7 +35,9 @@ mod digits;
 mod extremes;
 mod float_key;
 mod in_time;
+mod in_zone;
 mod interval_key;
+mod interval_part;
 mod median;
 mod one_nan;
 mod ordered;
@@ -58,6 +62,7 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 pub use bins::is_more_than_nothing;
 pub use digits::Digits;
+pub use interval_part::Part as IntervalPart;
 pub use one_nan::{scalar_with_one_nan, with_one_nan};
 pub use patterns::Kind as PatternKind;
 pub use replacement::translate as translate_replacement;
@@ -97,6 +102,7 @@ pub fn scalars() -> Vec<ScalarUDF> {
         reach(false),
         ScalarUDF::new_from_impl(sign::Sign::new()),
         interval_key(),
+        interval_part(),
         to_digits(Digits::Round),
         to_digits(Digits::Trunc),
         replacement(),
@@ -106,6 +112,7 @@ pub fn scalars() -> Vec<ScalarUDF> {
         time_text(),
         zoneless(),
         in_time(),
+        in_zone(),
         to_real(false),
         to_real(true),
         without_nulls(),
@@ -162,6 +169,11 @@ pub fn interval_key() -> ScalarUDF {
     ScalarUDF::new_from_impl(interval_key::IntervalKey::new())
 }
 
+/// `interval_part`, as it is registered.
+pub fn interval_part() -> ScalarUDF {
+    ScalarUDF::new_from_impl(interval_part::IntervalPart::new())
+}
+
 /// `round_digits` or `trunc_digits`, as they are registered.
 pub fn to_digits(digits: Digits) -> ScalarUDF {
     ScalarUDF::new_from_impl(digits::ToDigits::new(digits))
@@ -195,6 +207,11 @@ pub fn zoneless() -> ScalarUDF {
 /// `in_time`, as it is registered.
 pub fn in_time() -> ScalarUDF {
     ScalarUDF::new_from_impl(in_time::InTime::new())
+}
+
+/// `in_zone`, as it is registered.
+pub fn in_zone() -> ScalarUDF {
+    ScalarUDF::new_from_impl(in_zone::InZone::new())
 }
 
 /// `to_real` or `try_to_real`, as they are registered.

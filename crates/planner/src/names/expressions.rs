@@ -216,7 +216,7 @@ impl Rewriter<'_, '_, '_> {
 }
 
 /// A query in which there is nothing to be seen.
-fn nothing() -> Query {
+pub fn nothing() -> Query {
     let values = datafusion::sql::sqlparser::ast::Values {
         explicit_row: false,
         value_keyword: false,

@@ -22,6 +22,7 @@
 mod expressions;
 mod order;
 mod outputs;
+mod places;
 mod relations;
 mod scope;
 mod select;
@@ -40,17 +41,27 @@ use scope::{Column, Relation, Scope};
 /// Of each column of an answer what a user calls it; `None` where only the plan can tell.
 pub type Outputs = Option<Vec<String>>;
 
+/// Names that outputs get which have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// DataFusion's own, which are about the same for all that is written alike.
+    AsWritten,
+    /// The numbers of their places, and in all parts of a UNION those of the first part ([`places`]).
+    ByPlace,
+}
+
 /// Rewrites the names of a statement; says what its columns are called.
 pub fn resolve(
     statement: &mut Statement,
     spec: &SessionSpec,
     query: &QuerySpec,
     with_row: bool,
+    naming: Naming,
 ) -> Result<Outputs, Error> {
     let Statement::Statement(inner) = statement else { return Ok(None) };
     let texts = texts_in(inner);
     let ast::Statement::Query(body) = inner.as_mut() else { return Ok(None) };
-    let mut names = Names { spec, query, with_row, ctes: vec![], defining: vec![], texts };
+    let mut names = Names { spec, query, with_row, naming, ctes: vec![], defining: vec![], texts };
     let columns = names.query(body, None, Use::Answer)?;
     Ok(columns.map(|columns| columns.into_iter().map(|column| column.shown).collect()))
 }
@@ -60,6 +71,7 @@ struct Names<'a> {
     query: &'a QuerySpec,
     /// Whether tables have their hidden column.
     with_row: bool,
+    naming: Naming,
     /// Those that can be seen, the nearest last.
     ctes: Vec<Relation>,
     /// Those that are being defined.
@@ -92,7 +104,7 @@ impl Names<'_> {
         let around = self.ctes.len();
         if let Some(with) = &mut query.with {
             for cte in &mut with.cte_tables {
-                self.cte(cte, with.recursive, outer)?;
+                self.cte(cte, with.recursive, outer, around)?;
             }
         }
         let mut columns = match query.body.as_mut() {
@@ -127,7 +139,15 @@ impl Names<'_> {
             SetExpr::Query(query) => self.query(query, outer, used),
             SetExpr::SetOperation { left, right, .. } => {
                 let columns = self.body(left, outer, used)?;
-                self.body(right, outer, Use::Nameless)?;
+                match self.naming {
+                    Naming::AsWritten => drop(self.body(right, outer, Use::Nameless)?),
+                    Naming::ByPlace => {
+                        let own = self.body(right, outer, Use::Table)?;
+                        if let (Some(columns), Some(own)) = (&columns, &own) {
+                            places::called_alike(right, own, columns);
+                        }
+                    }
+                }
                 Ok(columns)
             }
             SetExpr::Values(values) => {
@@ -146,23 +166,48 @@ impl Names<'_> {
         cte: &mut Cte,
         recursive: bool,
         outer: Option<&Scope<'_>>,
+        // The number of those around its WITH.
+        hidden: usize,
     ) -> Result<(), Error> {
         let named = exactly_all(&mut cte.alias);
-        let qualifier = Some(cte.alias.name.value.clone());
+        let called = cte.alias.name.value.clone();
         let around = self.ctes.len();
+        let known_as = self.another_name(&called, hidden);
+        if let Some(name) = &known_as {
+            rename(&mut cte.alias.name, name);
+        }
+        let relation = |columns| Relation {
+            known_as: known_as.clone(),
+            ..Relation::new(Some(called.clone()), columns)
+        };
         if recursive && let SetExpr::SetOperation { left, .. } = cte.query.body.as_ref() {
             let columns = match &named {
                 Some(_) => named.clone(),
                 None => self.body(&mut left.clone(), outer, Use::Table)?,
             };
-            self.ctes.push(Relation::new(qualifier.clone(), columns));
+            self.ctes.push(relation(columns));
         }
-        self.defining.push(cte.alias.name.value.clone());
+        self.defining.push(called.clone());
         let columns = self.query(&mut cte.query, outer, Use::Table)?;
         self.defining.pop();
         self.ctes.truncate(around);
-        self.ctes.push(Relation::new(qualifier, named.or(columns)));
+        self.ctes.push(relation(named.or(columns)));
         Ok(())
+    }
+
+    /// Another name for a CTE that hides one around it, which is legal: DataFusion refuses it.
+    fn another_name(&self, name: &str, hidden: usize) -> Option<String> {
+        let is_known = |name: &str| {
+            let of_cte = |cte: &Relation| {
+                [&cte.qualifier, &cte.known_as]
+                    .into_iter()
+                    .any(|known| known.as_deref() == Some(name))
+            };
+            self.ctes.iter().any(of_cte) || self.spec.tables.iter().any(|table| table.name == name)
+        };
+        let hides = self.ctes[..hidden].iter().any(|cte| cte.qualifier.as_deref() == Some(name));
+        let mut others = (2..).map(|number| format!("{name} #{number}"));
+        if hides { others.find(|other| !is_known(other)) } else { None }
     }
 
     fn place(&self, ident: &Ident) -> Option<Place> {

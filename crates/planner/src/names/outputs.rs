@@ -13,16 +13,16 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::scope::{Column, Meaning, Relation, Scope, pick};
-use super::{Columns, Names, Use, exactly, idents_of, rename};
+use super::{Columns, Names, Naming, Use, exactly, idents_of, places, rename};
 use crate::error::Error;
 use crate::idents::same;
 use crate::texts;
 
 /// One column that a SELECT gives.
-struct Output {
+pub struct Output {
     /// As it would stand alone in the SELECT.
-    item: SelectItem,
-    column: Column,
+    pub item: SelectItem,
+    pub column: Column,
 }
 
 impl Names<'_> {
@@ -50,7 +50,8 @@ impl Names<'_> {
             };
         }
         let made_way = make_way(&mut outputs, scope, inputs);
-        let repeated = tell_apart(&mut outputs, scope, used) || made_way;
+        let placed = self.naming == Naming::ByPlace && places::name(&mut outputs, used);
+        let repeated = tell_apart(&mut outputs, scope, used) || made_way || placed;
         let hides = scope.relations.iter().flat_map(Relation::known).any(|column| column.hidden);
         if repeated || hides || !scope.merged.is_empty() {
             *items = outputs.iter().map(|output| output.item.clone()).collect();
@@ -257,7 +258,7 @@ fn name_of_input<'i>(item: &'i SelectItem, inputs: &BTreeSet<String>) -> Option<
 }
 
 /// A name like this one that is not taken.
-fn free(name: &str, taken: &BTreeSet<String>) -> String {
+pub fn free(name: &str, taken: &BTreeSet<String>) -> String {
     let mut names = (1..).map(|n| format!("{name}_{n}"));
     names.find(|name| !taken.contains(name)).expect("numbers do not end")
 }
@@ -365,7 +366,7 @@ fn qualified(expr: &Expr, scope: &Scope<'_>) -> Option<String> {
 }
 
 /// The name that a plain column brings along.
-fn bare_name(expr: &Expr) -> Option<String> {
+pub fn bare_name(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(ident) => Some(ident.value.clone()),
         Expr::CompoundIdentifier(idents) => idents.last().map(|ident| ident.value.clone()),

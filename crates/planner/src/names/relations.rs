@@ -2,13 +2,13 @@
 
 use caudal_core::error::nearest;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, JoinConstraint, ObjectName, TableAlias, TableAliasColumnDef, TableFactor,
+    Expr, Ident, JoinConstraint, ObjectName, Spanned, TableAlias, TableAliasColumnDef, TableFactor,
     TableWithJoins, Value,
 };
 
 use super::scope::{Column, Meaning, Relation, Scope, pick};
 use super::{Columns, Names, Use, exactly_all, idents_of, rename};
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::idents::{exact, means, same};
 use crate::join_syntax::{Keeps, constraint_mut};
 use crate::spec::ROW_COLUMN;
@@ -24,12 +24,29 @@ impl Names<'_> {
         outer: Option<&'s Scope<'s>>,
     ) -> Result<Scope<'s>, Error> {
         let mut scope = Scope::within(outer);
-        for item in from {
+        for item in &mut *from {
             let joined = self.joined(item, &scope.relations, outer)?;
             scope.relations.extend(joined.relations);
             scope.merged.extend(joined.merged);
         }
+        self.each_once(from, &scope)?;
         Ok(scope)
+    }
+
+    /// Of two tables of one name nobody could say which is meant.
+    fn each_once(&self, from: &[TableWithJoins], scope: &Scope<'_>) -> Result<(), Error> {
+        let names: Vec<_> =
+            scope.relations.iter().filter_map(|relation| relation.qualifier.as_deref()).collect();
+        let mut repeated =
+            names.iter().enumerate().filter(|(at, name)| names[..*at].contains(*name));
+        let Some((_, name)) = repeated.next() else { return Ok(()) };
+        let at = from.last().map(|item| item.relation.span().start).filter(|at| at.line > 0);
+        Err(Error::Mistake {
+            query: self.query.name.clone(),
+            message: format!("two tables of a FROM are called {name}"),
+            hint: Some(format!("give one of them another name: {name} AS other")),
+            at: at.and_then(|at| Place::in_sql(&self.query.sql, at.line, at.column)),
+        })
     }
 
     /// One item of a FROM, with its joins. A LATERAL part also sees what stands before.
@@ -126,6 +143,12 @@ impl Names<'_> {
         let relation = match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let relation = self.table(name)?;
+                if let (Some(_), Some(called), None) =
+                    (&relation.known_as, &relation.qualifier, &alias)
+                {
+                    let name = exact(called.clone());
+                    *alias = Some(TableAlias { explicit: true, name, columns: vec![], at: None });
+                }
                 aliased(alias, relation.columns, relation.qualifier)
             }
             TableFactor::Table { name, alias, args: Some(args), .. } => {
@@ -176,7 +199,8 @@ impl Names<'_> {
             _ => self.session_table(ident)?,
         };
         let Some(relation) = relation else { return Err(self.unknown_table(ident, written)) };
-        rename(ident, relation.qualifier.as_deref().unwrap_or_default());
+        let known_as = relation.known_as.as_ref().or(relation.qualifier.as_ref());
+        rename(ident, known_as.map(String::as_str).unwrap_or_default());
         *name = ObjectName::from(vec![ident.clone()]);
         Ok(relation)
     }

@@ -29,13 +29,15 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Relation {
     pub qualifier: Option<String>,
+    /// Name by which DataFusion knows it, if that is another one.
+    pub known_as: Option<String>,
     /// `None` where only DataFusion can tell.
     pub columns: Option<Vec<Column>>,
 }
 
 impl Relation {
     pub fn new(qualifier: Option<String>, columns: Option<Vec<Column>>) -> Self {
-        Self { qualifier, columns }
+        Self { qualifier, known_as: None, columns }
     }
 
     pub fn known(&self) -> &[Column] {

@@ -9,7 +9,7 @@
 use datafusion::sql::sqlparser::ast::{Distinct, Expr, GroupByExpr, OrderBy, OrderByKind, Select};
 
 use super::scope::{First, Scope, with_names};
-use super::{Columns, Names, Use, order, rename};
+use super::{Columns, Names, Naming, Use, order, places, rename};
 use crate::error::Error;
 
 impl Names<'_> {
@@ -42,6 +42,13 @@ impl Names<'_> {
         if let Some(OrderByKind::Expressions(expressions)) = order_by.map(|by| &mut by.kind) {
             for expression in expressions {
                 self.order(&mut expression.expr, &scope)?;
+                if self.naming == Naming::ByPlace {
+                    places::order(
+                        &mut expression.expr,
+                        select.distinct.as_ref(),
+                        &select.projection,
+                    );
+                }
             }
         }
         Ok(columns)

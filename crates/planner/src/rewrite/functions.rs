@@ -36,6 +36,16 @@ fn wrong(call: &Function) -> Option<Refusal> {
             Refusal::new("nth_value is a window function: it needs OVER", Some(name))
                 .hint("the nth of all: array_element(array_agg(x ORDER BY y), n)"),
         ),
+        "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile" | "lag"
+        | "lead"
+            if call.over.is_none() =>
+        {
+            let message = format!("{name} is a window function: it needs OVER");
+            Some(
+                Refusal::new(message, Some(name))
+                    .hint("OVER (ORDER BY x), or OVER () for all rows as they come"),
+            )
+        }
         // It sees no further than the batch that it has.
         "lead" if ignores_nulls(call) => Some(looks_ahead(name, "lag")),
         "lag" if ignores_nulls(call) && arguments(call).is_none_or(|count| count != 1) => {

@@ -7,13 +7,17 @@
 //! - [`aliases`]: `t POSITIONAL JOIN u`, which is no alias;
 //! - [`functions`]: calls that are refused;
 //! - [`windows`]: `OVER (w ORDER BY x)`, which is based on `w`;
+//! - [`frames`]: `ROWS k PRECEDING`, which are refused;
 //! - [`bare_joins`]: `JOIN` without ON or USING;
 //! - [`positions`]: `ROLLUP (1)`, `DISTINCT ON (1)`;
 //! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
+//! - [`counted_rows`]: `count(t.*)`;
+//! - [`lengths`]: `CAST(s AS VARCHAR(3))`;
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
 //! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;
 //! - [`casts`]: `sum(x), sum(CAST(x AS DOUBLE))`;
-//! - [`recursion`]: recursive queries whose types change on the way, which are refused;
+//! - [`recursion`], [`recursive_totals`]: recursive queries whose types change on the way, or that aggregate their own rows, which
+//!   are refused;
 //! - [`one_group`]: `GROUP BY ()`;
 //! - [`any_array`]: `x = ANY(array)`;
 //! - [`modulo`]: `mod(a, b)`;
@@ -25,14 +29,18 @@ mod any_array;
 mod bare_joins;
 mod casts;
 mod columns;
+mod counted_rows;
 mod distinct;
 mod fetch;
+mod frames;
 mod from_first;
 mod functions;
+mod lengths;
 mod modulo;
 mod one_group;
 mod positions;
 mod recursion;
+mod recursive_totals;
 mod relations;
 mod rows;
 mod rows_in;
@@ -62,11 +70,14 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     from_first::rewrite(statement);
     fetch::rewrite(statement);
     rows_in::rewrite(statement);
+    rows_in::check(statement).map_err(refused)?;
     aliases::check(statement).map_err(refused)?;
     bare_joins::check(statement).map_err(refused)?;
     positions::rewrite(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
-    windows::rewrite(statement).map_err(refused)
+    counted_rows::rewrite(statement).map_err(refused)?;
+    windows::rewrite(statement).map_err(refused)?;
+    frames::check(statement).map_err(refused)
 }
 
 /// Rewrites of what would be computed otherwise than it is written, once the names of the answer's columns are known.
@@ -84,6 +95,7 @@ impl VisitorMut for Computing {
         any_array::rewrite(expression);
         modulo::rewrite(expression);
         rows::rewrite(expression);
+        lengths::rewrite(expression);
         zones::rewrite(expression);
         ControlFlow::Continue(())
     }
@@ -115,6 +127,7 @@ pub async fn recursions(
     statement: &Statement,
 ) -> Result<(), Error> {
     let Statement::Statement(statement) = statement else { return Ok(()) };
+    recursive_totals::check(state, statement).map_err(|refusal| refusal.of(query))?;
     let ast::Statement::Query(outer) = statement.as_ref() else { return Ok(()) };
     recursion::check(state, outer).await.map_err(|refusal| refusal.of(query))
 }

@@ -4,15 +4,20 @@
 //! (a, b) = (c, d)               a = c AND b = d
 //! (a, b) < (c, d)         ==>   a < c OR a = c AND b < d
 //! (a, b) IN ((c, d), ...)       a = c AND b = d OR ...
+//! (a, b) IS NULL                a IS NULL AND b IS NULL
+//! (a, b) IS NOT NULL            a IS NOT NULL AND b IS NOT NULL
 //! ```
 //!
-//! DataFusion compares them as structs, for which NULL is a value like any other, and `-0.0` is not `0.0`.
+//! DataFusion compares them as structs, for which NULL is a value like any other, and `-0.0` is not `0.0`. No struct that is made is
+//! NULL; a row is where all of its columns are, of which a row is none (as in PostgreSQL).
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 pub fn rewrite(expression: &mut Expr) {
     let by_columns = match expression {
         Expr::BinaryOp { left, op, right } => compared(left, op, right),
+        Expr::IsNull(row) => nulls(row, true),
+        Expr::IsNotNull(row) => nulls(row, false),
         Expr::IsDistinctFrom(left, right) => same(left, right).map(|same| nested(negation(same))),
         Expr::IsNotDistinctFrom(left, right) => same(left, right),
         Expr::InList { expr, list, negated } => in_list(expr, list).map(|found| match negated {
@@ -79,6 +84,19 @@ fn same(left: &Expr, right: &Expr) -> Option<Expr> {
     joined(BinaryOperator::And, columns)
 }
 
+/// Whether all columns of a row are NULL, or none is.
+fn nulls(row: &Expr, are_null: bool) -> Option<Expr> {
+    let each = columns(row)?.iter().map(|column| {
+        let column = Box::new(column.clone());
+        match (columns(&column), are_null) {
+            (Some(_), _) => Expr::Value(Value::Boolean(!are_null).into()),
+            (None, true) => Expr::IsNull(column),
+            (None, false) => Expr::IsNotNull(column),
+        }
+    });
+    joined(BinaryOperator::And, each)
+}
+
 fn in_list(row: &Expr, list: &[Expr]) -> Option<Expr> {
     let found = list.iter().map(|other| compared(row, &BinaryOperator::Eq, other));
     joined(BinaryOperator::Or, found.collect::<Option<Vec<_>>>()?.into_iter())
@@ -122,6 +140,9 @@ mod tests {
             ("(a, b) <= (c, d)", "(a < c OR (a = c AND b <= d))"),
             ("(a, b) IN ((1, 2), (3, 4))", "((a = 1 AND b = 2) OR (a = 3 AND b = 4))"),
             ("(a, b) NOT IN ((1, 2))", "(NOT ((a = 1 AND b = 2)))"),
+            ("(a, NULL) IS NULL", "(a IS NULL AND NULL IS NULL)"),
+            ("(a, b) IS NOT NULL", "(a IS NOT NULL AND b IS NOT NULL)"),
+            ("(a, (b, c)) IS NULL", "(a IS NULL AND false)"),
             ("(a, (b, c)) = (1, (2, 3))", "(a = 1 AND (b = 2 AND c = 3))"),
             (
                 "(a, b) IS NOT DISTINCT FROM (c, d)",

@@ -6,19 +6,20 @@
 //! ```
 //!
 //! DataFusion compares one column. Where a row is kept only if the condition is true, nobody asks whether it is false or NULL;
-//! elsewhere, and with NOT, it is left for DataFusion to refuse.
+//! elsewhere, and with NOT, it is refused.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Query, Select, SelectItem, SetExpr, Statement, TableAliasColumnDef,
-    TableFactor,
+    BinaryOperator, Expr, Query, Select, SelectItem, SetExpr, Spanned, Statement,
+    TableAliasColumnDef, TableFactor,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
+use super::Refusal;
 use crate::idents::exact;
-use crate::walk::{SeenMut, walk_mut};
+use crate::walk::{Seen, SeenMut, walk, walk_mut};
 
 pub fn rewrite(statement: &mut Statement) {
     walk_mut(statement, &mut |seen| {
@@ -27,6 +28,26 @@ pub fn rewrite(statement: &mut Statement) {
         }
         ControlFlow::Continue(())
     });
+}
+
+/// Rows that are still looked up.
+pub fn check(statement: &Statement) -> Result<(), Refusal> {
+    let mut found = None;
+    walk(statement, &mut |seen| {
+        if let Seen::Expr(Expr::InSubquery { expr, negated, .. }) = seen
+            && let Expr::Tuple(values) = expr.as_ref()
+        {
+            let word = if *negated { "NOT IN" } else { "IN" };
+            let at = Some(expr.span().start).filter(|start| start.line > 0);
+            let refusal =
+                Refusal::new(format!("a row of {} columns {word} a subquery", values.len()), None);
+            let hint = "in WHERE: (a, b) IN (SELECT x, y ...); or [NOT] EXISTS (SELECT 1 ... WHERE x = a AND y = b)";
+            found = Some(Refusal { at, ..refusal }.hint(hint));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    found.map_or(Ok(()), Err)
 }
 
 fn in_body(body: &mut SetExpr) {
