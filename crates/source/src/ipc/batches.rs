@@ -1,6 +1,6 @@
 //! The batches of one file: read in turn, decoded by whoever asked for them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -52,10 +52,19 @@ pub struct Batches {
 struct State {
     feed: Feed,
     dictionaries: Dictionaries,
-    /// Parts of a batch that are chunks of their own.
-    parts: VecDeque<Part>,
+    /// The batch whose parts are the next chunks.
+    divided: Option<Divided>,
     next_chunk: u64,
     is_over: bool,
+}
+
+/// A batch and where its next part begins. Parts are made one by one: how many rows it has is not known before it is decoded,
+/// only said.
+struct Divided {
+    batch: Arc<Undecoded>,
+    at: usize,
+    rows_of_each: usize,
+    bytes: usize,
 }
 
 struct Part {
@@ -81,14 +90,14 @@ impl Batches {
         taken: Taken,
         (numbers, lane): (Numbers, usize),
     ) -> Batches {
-        let (dictionaries, parts) = (Arc::default(), VecDeque::new());
-        let state = State { feed, dictionaries, parts, next_chunk: 0, is_over: false };
+        let dictionaries = Arc::default();
+        let state = State { feed, dictionaries, divided: None, next_chunk: 0, is_over: false };
         Batches { needs, numbers, lane, taken, state: Mutex::new(state) }
     }
 
     /// Takes messages until there are rows of one, or none are left.
     fn take_messages(&self, state: &mut State) -> Result<(), Error> {
-        while state.parts.is_empty() && !state.is_over {
+        while state.divided.is_none() && !state.is_over {
             let next = state.feed.next(&self.needs.path, &self.taken);
             state.is_over = !matches!(next, Ok(Some(_)));
             let Some((message, bytes)) = next? else { break };
@@ -118,12 +127,14 @@ impl Batches {
         // Where they have a dictionary, rows are keys here and values later.
         let values_bytes = state.dictionaries.values().map(bytes_of_each).sum::<usize>();
         let decoded_bytes = message.decoded_bytes(&batch, path)?;
-        let decoded_bytes = decoded_bytes.saturating_add(values_bytes as u64 * rows as u64);
+        let values_bytes = (values_bytes as u64).saturating_mul(rows as u64);
+        let decoded_bytes = decoded_bytes.saturating_add(values_bytes);
         let (needs, dictionaries) = (Arc::clone(&self.needs), Arc::clone(&state.dictionaries));
         let decoded = OnceLock::new();
         let batch = Arc::new(Undecoded { needs, message, dictionaries, rows, decoded });
         let count = decoded_bytes.div_ceil(2 * self.needs.chunk_bytes as u64).max(1) as usize;
-        state.parts.extend(parts(&batch, count.min(rows.max(1)), bytes));
+        let rows_of_each = rows.div_ceil(count).max(1);
+        state.divided = (rows > 0).then(|| Divided { batch, at: 0, rows_of_each, bytes });
         Ok(())
     }
 }
@@ -132,15 +143,23 @@ fn bytes_of_each(dictionary: &ArrayRef) -> usize {
     array_bytes(dictionary) / dictionary.len().max(1)
 }
 
-fn parts(batch: &Arc<Undecoded>, count: usize, bytes: usize) -> impl Iterator<Item = Part> {
-    let rows_of_each = batch.rows.div_ceil(count).max(1);
-    (0..batch.rows).step_by(rows_of_each).map(move |at| Part {
-        batch: Arc::clone(batch),
-        at,
-        rows: rows_of_each.min(batch.rows - at),
-        // A file's progress need not be told more finely.
-        bytes: if at == 0 { bytes } else { 0 },
-    })
+impl State {
+    fn next_part(&mut self) -> Option<Part> {
+        let divided = self.divided.as_mut()?;
+        let (at, rows) = (divided.at, divided.batch.rows);
+        let part = Part {
+            batch: Arc::clone(&divided.batch),
+            at,
+            rows: divided.rows_of_each.min(rows - at),
+            // A file's progress need not be told more finely.
+            bytes: if at == 0 { divided.bytes } else { 0 },
+        };
+        divided.at += part.rows;
+        if divided.at == rows {
+            self.divided = None;
+        }
+        Some(part)
+    }
 }
 
 impl Feed {
@@ -211,7 +230,7 @@ impl Chunks for Batches {
     fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.take_messages(&mut state)?;
-        let Some(part) = state.parts.pop_front() else { return Ok(None) };
+        let Some(part) = state.next_part() else { return Ok(None) };
         let number = self.numbers.number(self.lane, state.next_chunk)?;
         state.next_chunk += 1;
         Ok(Some(Chunk::new(number, move || {

@@ -113,7 +113,7 @@ mod tests {
         let mut cutter = Cutter::new(input, layout, block_bytes, 50);
         let mut all = vec![];
         while let Some(piece) = cutter.next().map_err(|cut| format!("{cut:?}"))? {
-            let mut records = Records::new(&piece.bytes, piece.first_line, piece.layout);
+            let mut records = Records::of_whole(&piece.bytes, piece.first_line, piece.layout);
             while let Some(record) = records.next().unwrap() {
                 all.push((record.line, String::from_utf8_lossy(record.bytes).into_owned()));
             }
@@ -129,6 +129,9 @@ mod tests {
             ("{\n \"a\": [1,\n {}]\n}{\"b\":\"}\"}\n\n{}\n", Layout::Values),
             ("\n[ {\"a\":1},\n{\"b\":\"],[\"}\n,{}\n]\n", array),
             ("[]", array),
+            // Words, which are wrong and may not be lost.
+            ("{\"a\":1} 90 x\n{\"b\":2} ", Layout::Values),
+            ("[{\"a\":1}, 90 ,x]", array),
         ] {
             let whole = records(text, layout, 1000).unwrap();
             for block_bytes in 1..text.len() {

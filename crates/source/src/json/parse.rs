@@ -41,7 +41,7 @@ pub fn parse(
 ) -> Result<Parsed, ArrowError> {
     let mut rows = Rows::new(needs);
     let is_utf8 = simdutf8::basic::from_utf8(&piece.bytes).is_ok();
-    let mut records = Records::new(&piece.bytes, piece.first_line, piece.layout);
+    let mut records = Records::of_whole(&piece.bytes, piece.first_line, piece.layout);
     // What is wrong between records has ended the read already.
     while let Ok(Some(record)) = records.next() {
         rows.take(record, is_utf8);

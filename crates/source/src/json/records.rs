@@ -40,6 +40,8 @@ pub struct Records<'a> {
     end: usize,
     line: u64,
     layout: Layout,
+    /// The last record ends where the bytes do.
+    is_whole: bool,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -47,7 +49,12 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 impl<'a> Records<'a> {
     pub fn new(bytes: &'a [u8], first_line: u64, layout: Layout) -> Records<'a> {
         let at = if first_line == 1 && bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        Records { bytes, at, end: 0, line: first_line, layout }
+        Records { bytes, at, end: 0, line: first_line, layout, is_whole: false }
+    }
+
+    /// The same of bytes that end with a record: a word there has nothing after it that would end it.
+    pub fn of_whole(bytes: &'a [u8], first_line: u64, layout: Layout) -> Records<'a> {
+        Records { is_whole: true, ..Records::new(bytes, first_line, layout) }
     }
 
     /// After the last whole record.
@@ -87,7 +94,11 @@ impl<'a> Records<'a> {
     fn next_value(&mut self) -> Option<Record<'a>> {
         self.skip_blanks();
         let rest = &self.bytes[self.at..];
-        let bytes = &rest[..extent(rest)?];
+        let length = match extent(rest) {
+            None if self.is_whole && !rest.is_empty() => rest.len(),
+            length => length?,
+        };
+        let bytes = &rest[..length];
         let record = Record { bytes, line: self.line };
         self.line += memchr_iter(b'\n', bytes).count() as u64;
         self.at += bytes.len();
