@@ -34,6 +34,16 @@ pub fn of_sql(
             format!("--param {name}: the SQL has no ${name}"),
         ));
     }
+    // By this process alone: a gateway knows tables, and no paths.
+    let job = with_tables(job, tables)?.open_files()?;
+    if !is_quiet {
+        tell(&job.notes);
+    }
+    Ok(job)
+}
+
+/// The job with more tables, each as `NAME=FILES`.
+pub fn with_tables(mut job: Job, tables: &[String]) -> Result<Job, Failed> {
     for (name, source) in named(tables, "--table", "NAME=FILES")? {
         if job.tables.iter().any(|table| table.name == name) {
             let message = format!("--table {name} is given twice");
@@ -41,11 +51,6 @@ pub fn of_sql(
         }
         let (files, options) = TableOptions::split(source).told()?;
         job = job.table_with(name, files, &options)?;
-    }
-    // By this process alone: a gateway knows tables, and no paths.
-    let job = job.open_files()?;
-    if !is_quiet {
-        tell(&job.notes);
     }
     Ok(job)
 }
