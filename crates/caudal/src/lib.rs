@@ -35,6 +35,7 @@
 //! - A [`Job`] is several queries over the same tables: of a [`Suite`], or your own. [`Session::run`] answers them in
 //!   one pass over the files, and tells what happens as [`Event`]s: rows as soon as they are certain.
 //! - [`Job::plan`] says how a job is divided into stages, without running it.
+//! - [`sql`] divides scripts into statements, and statements into words.
 //! - A [`Cluster`] can be asked for its sessions, and to cancel them.
 //! - Every [`Error`] has one of the [`codes`], each with a page in `docs/errors`, and may have a hint.
 //!
@@ -57,6 +58,7 @@ mod progress;
 mod reading;
 mod run;
 mod session;
+pub mod sql;
 mod tables;
 
 pub use answer::{Answer, Rejects};
@@ -68,7 +70,7 @@ pub use plan::Plan;
 pub use progress::{Progress, TableProgress};
 pub use run::Run;
 pub use session::Session;
-pub use tables::Tables;
+pub use tables::{Tables, name_of_files};
 
 pub use caudal_client::Event;
 pub use caudal_core::error::Kind;

@@ -81,6 +81,32 @@ impl Tables {
     }
 }
 
+/// A name for the table in these files, where nobody gives it one: that of the file, folder or pattern without its endings, as SQL
+/// takes names.
+///
+/// ```
+/// use caudal::name_of_files;
+///
+/// assert_eq!(name_of_files("data/games.csv.gz"), "games");
+/// assert_eq!(name_of_files("reviews_*.csv{delimiter=\";\"}"), "reviews");
+/// assert_eq!(name_of_files("s3://bucket/sales 2024/"), "sales_2024");
+/// assert_eq!(name_of_files("2024.csv"), "t_2024");
+/// assert_eq!(name_of_files("*.csv"), "t");
+/// ```
+pub fn name_of_files(files: &str) -> String {
+    let files = TableOptions::split(files).map_or(files, |(files, _)| files);
+    let files = files.trim_end_matches('/');
+    let last = files.rsplit_once('/').map_or(files, |(_, last)| last);
+    let stem = last.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+    let words: Vec<_> =
+        stem.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    match words.join("_") {
+        name if name.is_empty() || last.starts_with("*.") => "t".to_string(),
+        name if name.starts_with(|c: char| c.is_numeric()) => format!("t_{name}"),
+        name => name,
+    }
+}
+
 /// The table in these files, with what is known of it and what they say or their first rows suggest; and what makes one
 /// doubt that.
 pub fn guessed(

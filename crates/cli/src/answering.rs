@@ -30,16 +30,27 @@ pub fn answer(
     output: &OutputArgs,
     input: &InputArgs,
 ) -> Done {
-    if cluster.gateway.is_empty() {
-        return answer_here(
-            job,
-            &session::timed(session::local(engine, input), times),
-            output,
-            input,
-        );
-    }
+    let cluster = match cluster.gateway.is_empty() {
+        true => None,
+        false => Some(session::cluster(cluster)?),
+    };
+    answer_at(cluster.as_ref(), job, engine, times, output, input)
+}
+
+/// Runs a job on this cluster; in this process, if there is none.
+pub fn answer_at(
+    cluster: Option<&Cluster>,
+    job: &Job,
+    engine: EngineArgs,
+    times: TimeArgs,
+    output: &OutputArgs,
+    input: &InputArgs,
+) -> Done {
+    let Some(cluster) = cluster else {
+        let session = session::timed(session::local(engine, input), times);
+        return answer_here(job, &session, output, input);
+    };
     interrupt::allow(CANCEL_TIMEOUT);
-    let cluster = session::cluster(cluster)?;
     let session = session::timed(session::remote(cluster.clone(), engine, input), times);
     let (seconds, is_quiet) = (times.wait.as_secs(), output.quiet);
     let session = session.on_wait(move |refused| {
@@ -49,7 +60,7 @@ pub fn answer(
     });
     // One thread more than are busy with files, for what comes and goes.
     let runtime = runtime(session.thread_count() + 1)?;
-    let opening = with_waiting_told(&cluster, output.quiet, session.run(job));
+    let opening = with_waiting_told(cluster, output.quiet, session.run(job));
     let done = runtime.block_on(show(job, opening, output, input));
     runtime.shutdown_background();
     done

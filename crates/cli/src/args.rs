@@ -10,7 +10,10 @@ use crate::cluster::args::{
     BrokerArgs, ChaosArgs, DownArgs, GatewayArgs, MonitorArgs, PlaceArgs, StatusArgs, UpArgs,
     WorkerArgs,
 };
+use crate::commands::completions::CompletionsArgs;
+use crate::commands::man::ManArgs;
 use crate::output::Format;
+use crate::shell::args::ShellArgs;
 
 /// SQL over CSV tables, exact whatever dies.
 ///
@@ -28,6 +31,7 @@ pub enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Query(QueryArgs),
+    Shell(ShellArgs),
     Schema(SchemaArgs),
     Explain(ExplainArgs),
     Check(CheckArgs),
@@ -44,6 +48,8 @@ pub enum Command {
     Monitor(MonitorArgs),
     /// Print every bound of the system, and what is seen when it is met
     Limits,
+    Completions(CompletionsArgs),
+    Man(ManArgs),
     // `caudal up` starts it for itself; who has a RabbitMQ names it.
     #[command(hide = true)]
     Broker(BrokerArgs),
@@ -316,7 +322,7 @@ pub struct ChoiceArgs {
     pub params: Vec<String>,
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct OutputArgs {
     /// Write to a file instead of to stdout: result.csv, .tsv, .json, .ndjson, .parquet, .arrow, .md or .txt, text also
     /// with .gz or .zst after it. Another name is that of a folder, with a file for each result

@@ -59,6 +59,11 @@ impl Failed {
         Self { exit: Exit::Interrupted, failures: vec![] }
     }
 
+    /// Queries failed, and each was told when it did.
+    pub fn told_already() -> Self {
+        Self { exit: Exit::QueryFailed, failures: vec![] }
+    }
+
     pub fn hint(mut self, hint: impl Into<Option<String>>) -> Self {
         if let Some(own) = self.failures.last_mut() {
             own.hint = hint.into();
@@ -74,6 +79,11 @@ impl Failed {
             Exit::Interrupted => writeln!(out, "interrupted"),
             _ => self.failures.iter().try_for_each(|failure| write(&mut out, failure)),
         };
+    }
+
+    /// How a process that ends by it exits.
+    pub fn exit(&self) -> Exit {
+        self.exit
     }
 
     pub fn exit_code(&self) -> ExitCode {
@@ -126,5 +136,10 @@ fn write(out: &mut impl Write, failure: &Failure) -> io::Result<()> {
 
 /// Whether stderr may be coloured.
 pub fn colors() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    io::stderr().is_terminal() && !no_color()
+}
+
+/// Whether whoever runs us wants no colours.
+pub fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

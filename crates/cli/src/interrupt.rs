@@ -2,7 +2,8 @@
 //!
 //! The signal is awaited on a thread of its own: all others may be busy computing.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::io;
+use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use caudal_core::limits;
@@ -21,27 +22,63 @@ static PRESSED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::
 
 /// From here on, Ctrl-C is for [`pressed`]; whoever does not heed it is ended.
 pub fn watch() {
+    end_after(asked_to_end(), || {});
+}
+
+/// From here on, Ctrl-C is for [`pressed`] alone: what runs ends by it, and not the process. SIGTERM ends that, after
+/// `before_end`. Returns when it listens: who changes what becomes of the signal for a while has to find it so.
+pub fn watch_runs(before_end: impl FnOnce() + Send + 'static) {
+    let (listens, heard) = mpsc::channel();
+    end_after(told_of_each_press(listens), before_end);
+    // Where nobody listens, the signal ends the process, as it does any other.
+    let _ = heard.recv();
+}
+
+/// Forgets that it has been pressed: what is begun now was not meant.
+pub fn forget() {
+    PRESSED.send_replace(false);
+}
+
+fn end_after(
+    asked: impl Future<Output = io::Result<()>> + Send + 'static,
+    before_end: impl FnOnce() + Send + 'static,
+) {
     std::thread::spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         // Where we cannot listen, the signal ends the process, as it does any other.
         let Ok(runtime) = runtime else { return };
-        if runtime.block_on(asked_to_end()).is_err() {
+        if runtime.block_on(asked).is_err() {
             return;
         }
         PRESSED.send_replace(true);
         let timeout = *CANCEL_TIMEOUT.lock().unwrap_or_else(PoisonError::into_inner);
         std::thread::sleep(timeout + GRACE);
+        before_end();
         Failed::interrupted().tell();
         std::process::exit(Exit::Interrupted.code().into());
     });
 }
 
 /// Ctrl-C, or the SIGTERM of `timeout` and the like.
-async fn asked_to_end() -> std::io::Result<()> {
+async fn asked_to_end() -> io::Result<()> {
     let mut term = signal(SignalKind::terminate())?;
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => pressed,
         _ = term.recv() => Ok(()),
+    }
+}
+
+/// Returns at SIGTERM.
+async fn told_of_each_press(listens: mpsc::Sender<()>) -> io::Result<()> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut press = signal(SignalKind::interrupt())?;
+    // Whoever wanted to know may have gone on.
+    let _ = listens.send(());
+    loop {
+        tokio::select! {
+            _ = press.recv() => PRESSED.send_replace(true),
+            _ = term.recv() => return Ok(()),
+        };
     }
 }
 

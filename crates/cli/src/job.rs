@@ -35,6 +35,16 @@ pub fn of_sql(
         )
         .hint(format!("in double quotes a shell replaces ${name}: put the SQL in single quotes")));
     }
+    // By this process alone: a gateway knows tables, and no paths.
+    let job = with_tables(job, tables)?.open_files()?;
+    if !is_quiet {
+        tell(&job.notes);
+    }
+    Ok(job)
+}
+
+/// The job with more tables, each as `NAME=FILES`.
+pub fn with_tables(mut job: Job, tables: &[String]) -> Result<Job, Failed> {
     for (name, source) in named(tables, "--table", "NAME=FILES")? {
         if job.tables.iter().any(|table| table.name == name) {
             let message = format!("--table {name} is given twice");
@@ -42,11 +52,6 @@ pub fn of_sql(
         }
         let (files, options) = TableOptions::split(source).told()?;
         job = job.table_with(name, files, &options)?;
-    }
-    // By this process alone: a gateway knows tables, and no paths.
-    let job = job.open_files()?;
-    if !is_quiet {
-        tell(&job.notes);
     }
     Ok(job)
 }

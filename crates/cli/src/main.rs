@@ -19,6 +19,7 @@ mod plain_text;
 mod progress;
 mod rejects;
 mod session;
+mod shell;
 mod showing;
 
 use std::process::ExitCode;
@@ -33,7 +34,10 @@ use crate::error::Failed;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command = Caudal::parse().command;
+    let command = match shell::is_meant(std::env::args_os().len()) {
+        true => Caudal::parse_from(["caudal", "shell"]).command,
+        false => Caudal::parse().command,
+    };
     // Whoever runs a cluster leaves in order instead, and a planner when its gateway does.
     let leaves_in_order = matches!(
         command,
@@ -48,13 +52,15 @@ fn main() -> ExitCode {
     if leaves_in_order {
         // Journals, logs and secrets of a cluster are for the user who runs it.
         rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    } else {
+    } else if !matches!(command, Command::Shell(_)) {
+        // A shell outlives what is interrupted.
         interrupt::watch();
     }
     let done = match command {
         Command::Demo(args) => commands::demo::run(args),
         Command::Run(args) => commands::run::run(args),
         Command::Query(args) => commands::query::run(args),
+        Command::Shell(args) => shell::run(args),
         Command::Schema(args) => commands::schema::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
@@ -72,6 +78,8 @@ fn main() -> ExitCode {
         Command::Monitor(args) => commands::monitor::run(args),
         Command::Planner => commands::planner::run(),
         Command::Limits => commands::limits::run(),
+        Command::Completions(args) => commands::completions::run(args),
+        Command::Man(args) => commands::man::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -77,6 +77,7 @@ pub mod region;
 #[cfg(debug_assertions)]
 pub mod remembered;
 mod rewrite;
+mod script;
 pub mod session;
 mod shifts;
 mod signed;
@@ -91,12 +92,15 @@ mod times;
 pub mod unions;
 mod values;
 mod walk;
+mod words;
 mod zeros;
 
 pub use error::Error;
 pub use exchange::Distribution;
 pub use files::files_in_from;
 pub use leaf::{Leaf, LeafExec};
+pub use script::{Script, Statement};
 pub use session::{AnswerPlan, QueryPlan, SessionPlan, TablePlan, plan, plan_telling};
 pub use spec::{QuerySpec, ROW_COLUMN, SessionSpec, TableSpec, scalar};
 pub use stage::{Placement, Stage};
+pub use words::{KEYWORDS, Unread, Word, WordKind, Words, functions, words};

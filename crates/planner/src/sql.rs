@@ -207,7 +207,7 @@ pub fn named(planned: SchemaRef, names: &Outputs) -> SchemaRef {
     }
 }
 
-fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
+pub(crate) fn state(tables: impl Iterator<Item = SessionTable>) -> SessionState {
     let mut context = SessionContext::new_with_config(config());
     caudal_functions::register(&context);
     context

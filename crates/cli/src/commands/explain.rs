@@ -1,6 +1,6 @@
 //! `caudal explain`: the stages of a query or a suite.
 
-use caudal::Suite;
+use caudal::{Job, Suite};
 
 use crate::args::{ExplainArgs, ExplainFormat};
 use crate::error::{Failed, Told};
@@ -15,8 +15,12 @@ pub fn run(args: ExplainArgs) -> Done {
         }
         (None, None) => unreachable!("clap asks for one of them"),
     };
-    let plan = runtime(1)?.block_on(job.plan(args.shards as usize))?;
-    let text = match args.format {
+    show(&job, args.shards as usize, args.format)
+}
+
+pub fn show(job: &Job, shards: usize, format: ExplainFormat) -> Done {
+    let plan = runtime(1)?.block_on(job.plan(shards))?;
+    let text = match format {
         ExplainFormat::Text => plan.to_string(),
         ExplainFormat::Mermaid => plan.mermaid(),
         ExplainFormat::Dot => plan.dot(),

@@ -63,7 +63,7 @@ fn show(described: &Description, files: &str, format: Format) -> io::Result<()> 
 }
 
 /// As options have it, where they can say it.
-fn type_name_of(ty: &DataType) -> String {
+pub fn type_name_of(ty: &DataType) -> String {
     let said = match ty {
         DataType::Utf8View => Type::Text,
         DataType::Int64 => Type::Int64,

@@ -40,7 +40,8 @@ impl<W: Write> Writer for TableWriter<W> {
         writeln!(self.out, "{}", render(&self.schema, &self.shown)?)?;
         if self.rows > limits::TABLE_ROWS_MAX {
             let more = self.rows - limits::TABLE_ROWS_MAX;
-            writeln!(self.out, "… {more} more rows (--format csv or --out DIR gives all)")?;
+            let all = "--format csv or --out DIR gives all; in the shell .mode csv";
+            writeln!(self.out, "… {more} more rows ({all})")?;
         }
         self.out.flush()
     }

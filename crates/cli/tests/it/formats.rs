@@ -233,7 +233,12 @@ fn a_table_is_cut_where_nobody_reads_on() {
     let table = Place::new().query(&sql, &["--format", "table"]).answer();
     assert!(table.contains(&format!(" {}… │", "x".repeat(79))), "{table}");
     assert!(table.contains("│ 100 ┆") && !table.contains("│ 101 ┆"), "{table}");
-    assert!(table.ends_with("… 3 more rows (--format csv or --out DIR gives all)\n"), "{table}");
+    assert!(
+        table.ends_with(
+            "… 3 more rows (--format csv or --out DIR gives all; in the shell .mode csv)\n"
+        ),
+        "{table}"
+    );
 }
 
 #[test]

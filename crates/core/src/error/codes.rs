@@ -148,6 +148,8 @@ codes! {
     pub const NODE_GIVEN_UP: Code = usage("CDL-6035", "a node is given up");
     pub const CLIENTS_WENT_WRONG: Code = query("CDL-6040", "clients whose answers are not those of one process");
     pub const CLUSTER_DID_NOT_MEND: Code = query("CDL-6041", "a cluster that did not mend");
+    pub const NO_SUCH_SHELL_COMMAND: Code = usage("CDL-6050", "no such command of the shell");
+    pub const BAD_SHELL_COMMAND: Code = usage("CDL-6051", "a command of the shell that is not whole");
 
     // The store and the journal.
     pub const STORE_FULL: Code = connection("CDL-7001", "the store is full");

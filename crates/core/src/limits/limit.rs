@@ -71,6 +71,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "CONNECTIONS" => "connections",
         "DEATHS" => "deaths",
         "DIRECTORIES" => "directories",
+        "ENTRIES" => "entries",
         "EVENTS" => "events",
         "FAILURES" => "failures",
         "FORMS" => "forms",

@@ -1,7 +1,8 @@
 //! Output to the person at the terminal, and the waits that they may notice.
 
-use super::Met::Effect;
+use super::Met::{Code, Effect};
 use super::limit::limits;
+use crate::error::codes;
 
 limits! { TERMINAL = "The terminal";
     /// Rows of a result that are drawn: beyond that nobody reads a table.
@@ -42,4 +43,16 @@ limits! { TERMINAL = "The terminal";
 
     /// Time that a run has to remove its unfinished files.
     INTERRUPT_FILES_MS_MAX: u64 = 300 => Effect("the process ends");
+
+    /// Entries that the shell's history keeps.
+    HISTORY_ENTRIES_MAX: usize = 1000 => Effect("the oldest are forgotten");
+
+    /// Bytes of an entry of the shell's history: what is longer was pasted, and is a file somewhere.
+    HISTORY_ENTRY_BYTES_MAX: usize = 16 << 10 => Effect("it is not kept");
+
+    /// Entries of a folder that are looked through to complete a path.
+    COMPLETION_ENTRIES_MAX: usize = 10_000 => Effect("the others are not offered");
+
+    /// Scripts that read one another by `.read`.
+    SCRIPT_LEVELS_MAX: usize = 16 => Code(codes::BAD_SHELL_COMMAND);
 }
