@@ -36,17 +36,20 @@ pub enum NoteKind {
     ExtraColumns(Vec<String>),
     /// Columns of the first file that this one does not have: whoever asks for them gets an error.
     MissingColumns(Vec<String>),
+    /// Columns that the names of folders say, with their types.
+    FolderColumns(Vec<String>),
 }
 
 impl Note {
-    pub(crate) fn new(file: &Path, kind: NoteKind) -> Note {
+    /// Of a file, or of a table, by the first of its files.
+    pub fn new(file: &Path, kind: NoteKind) -> Note {
         Note { file: file.to_path_buf(), kind }
     }
 
     /// Whether something is probably wrong.
     pub fn is_doubt(&self) -> bool {
-        use NoteKind::{AlsoDelimiter, Delimiter, Encoding};
-        !matches!(self.kind, Delimiter(_) | AlsoDelimiter(_) | Encoding(_))
+        use NoteKind::{AlsoDelimiter, Delimiter, Encoding, FolderColumns};
+        !matches!(self.kind, Delimiter(_) | AlsoDelimiter(_) | Encoding(_) | FolderColumns(_))
     }
 }
 
@@ -103,11 +106,24 @@ impl fmt::Display for Note {
                 plural(*fields),
             ),
             NoteKind::ExtraColumns(names) => {
-                write!(f, "has columns that the table's first file has not: {}", listed(names))
+                write!(
+                    f,
+                    "has columns that the table's first file has not: {}; {{union_by_name=true}} takes them",
+                    listed(names)
+                )
             }
             NoteKind::MissingColumns(names) => {
-                write!(f, "lacks columns that the table's first file has: {}", listed(names))
+                write!(
+                    f,
+                    "lacks columns that the table's first file has: {}; {{union_by_name=true}} makes them NULL",
+                    listed(names)
+                )
             }
+            NoteKind::FolderColumns(columns) => write!(
+                f,
+                "its folders say columns: {} ({{hive_partitioning=false}} leaves them out)",
+                listed(columns)
+            ),
         }
     }
 }

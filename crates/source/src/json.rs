@@ -19,6 +19,7 @@ use self::cutter::{Cut, Cutter, Piece};
 use self::guess::Guess;
 use self::parse::{Needed, parse};
 use self::records::{Layout, Phase, Records};
+use crate::abreast::abreast;
 use crate::error::Error;
 use crate::format::{Content, Format};
 use crate::guard::guarded;
@@ -46,11 +47,14 @@ impl Json {
     pub fn guessed(table: &str, origins: Arc<[Origin]>, said: &Said) -> Result<Json, Error> {
         let sample_bytes = (limits::INFER_BYTES / origins.len()).max(limits::INFER_FILE_BYTES_MIN);
         let (mut guess, mut layouts) = (Guess::default(), vec![]);
-        for origin in &*origins {
-            let (sample, is_whole) = origin.sample(sample_bytes)?;
-            let layout = layout_of(&sample);
-            look_at(&sample, layout, is_whole, &mut guess);
-            layouts.push(layout);
+        for some in origins.chunks(limits::REMOTE_OPEN_REQUESTS) {
+            let are_far = some.iter().any(Origin::is_far);
+            for (sample, is_whole) in abreast(are_far, some, |origin| origin.sample(sample_bytes))?
+            {
+                let layout = layout_of(&sample);
+                look_at(&sample, layout, is_whole, &mut guess);
+                layouts.push(layout);
+            }
         }
         let no_table = |why: &str| Error::NoTable {
             path: origins[0].path().to_path_buf(),
@@ -160,6 +164,10 @@ struct Files {
 impl Lanes for Files {
     fn count(&self) -> usize {
         self.table.origins.len()
+    }
+
+    fn file(&self, lane: usize) -> usize {
+        lane
     }
 
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {

@@ -3,20 +3,21 @@
 mod at;
 mod row_group;
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use caudal_core::limits;
-use caudal_csv::Options;
+use caudal_csv::{Note, Options};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 
-use self::at::FileAt;
 use self::row_group::{Needed, RowGroup};
-use crate::columns::{self, Described};
+use crate::abreast::abreast;
+use crate::at::FileAt;
+use crate::columns::{self, Described, Laid};
 use crate::error::Error;
+use crate::fill::{Fill, filled};
 use crate::format::{Content, Format};
-use crate::guard::guarded;
+use crate::guard::{guarded, keep};
 use crate::lanes::{Chunks, Lanes, SideBySide};
 use crate::origin::{Origin, Stamp};
 use crate::position::{Numbers, with_position};
@@ -40,23 +41,24 @@ struct ParquetFile {
 }
 
 impl Parquet {
-    pub fn of(origins: Arc<[Origin]>) -> Result<Parquet, Error> {
-        let files = origins.iter().map(ParquetFile::of).collect::<Result<Arc<[_]>, _>>()?;
+    /// With the columns that its files say, and what there is to say about them.
+    pub fn of(origins: Arc<[Origin]>, union_by_name: bool) -> Result<(Parquet, Vec<Note>), Error> {
+        let are_far = origins.iter().any(Origin::is_far);
+        let files: Arc<[_]> = abreast(are_far, &origins, ParquetFile::of)?.into();
         let described: Vec<_> = files.iter().map(ParquetFile::described).collect();
-        let schema = columns::of_files(&described)?;
-        Ok(Parquet { origins, files, schema })
+        let (schema, notes) = columns::of_files(&described, union_by_name)?;
+        Ok((Parquet { origins, files, schema }, notes))
     }
 }
 
 impl ParquetFile {
     fn of(origin: &Origin) -> Result<ParquetFile, Error> {
-        if origin.is_pipe() {
+        if !origin.is_at_any_place() {
             let path = origin.path().to_path_buf();
             return Err(Error::NeedsFile { path, format: "Parquet" });
         }
         let stamp = origin.stamp()?;
-        let file =
-            FileAt::new(origin.file()?).map_err(|error| Error::read(origin.path(), error))?;
+        let file = origin.at()?;
         let metadata = guarded(origin.path(), NAME, || {
             let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
             Ok::<_, parquet::errors::ParquetError>(with_views(metadata))
@@ -68,9 +70,9 @@ impl ParquetFile {
         Described { path: self.origin.path(), schema: self.metadata.schema() }
     }
 
-    fn open(&self) -> Result<File, Error> {
+    fn open(&self) -> Result<FileAt, Error> {
         self.origin.check_unchanged(&self.stamp)?;
-        self.origin.file()
+        self.origin.at()
     }
 }
 
@@ -107,35 +109,25 @@ impl Format for Parquet {
 
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
         let fields: Vec<_> = needed.iter().map(|at| self.schema.fields()[*at].clone()).collect();
-        let schema = with_position(fields, options.position.as_deref());
+        let position = options.position.as_deref();
         let mut row_groups = vec![];
         let mut total_bytes = 0;
         for (at, file) in self.files.iter().enumerate() {
             file.origin.check_unchanged(&file.stamp)?;
-            let columns = self.columns(file, needed)?;
+            let Laid { columns, schema, fill } = Laid::of(&file.described(), &fields, position)?;
             let needs = Arc::new(Needed::new(&file.metadata, columns, &schema, options));
             // Those that a query's filters rule out by their statistics would be left out here.
             for group in 0..file.metadata.metadata().num_row_groups() {
                 total_bytes += needs.bytes_of(group);
-                row_groups.push(Place { file: at, group, needs: Arc::clone(&needs) });
+                let (needs, fill) = (Arc::clone(&needs), fill.clone());
+                row_groups.push(Place { file: at, group, needs, fill });
             }
         }
         let numbers = Numbers::of(row_groups.len());
         let lanes = RowGroups { files: Arc::clone(&self.files), row_groups, numbers };
         let chunks = Box::new(SideBySide::new(lanes));
+        let schema = with_position(fields, position);
         Ok(Content { schema, total_bytes: Some(total_bytes), chunks })
-    }
-}
-
-impl Parquet {
-    /// Of each needed column, where the file has it.
-    fn columns(&self, file: &ParquetFile, needed: &[usize]) -> Result<Vec<usize>, Error> {
-        let first = self.files[0].origin.path();
-        let place = |at: &usize| {
-            let name = self.schema.field(*at).name();
-            columns::place(&file.described(), name, first).map(|(at, _)| at)
-        };
-        needed.iter().map(place).collect()
     }
 }
 
@@ -152,6 +144,7 @@ struct Place {
     file: usize,
     group: usize,
     needs: Arc<Needed>,
+    fill: Option<Arc<Fill>>,
 }
 
 impl Lanes for RowGroups {
@@ -159,14 +152,22 @@ impl Lanes for RowGroups {
         self.row_groups.len()
     }
 
+    fn file(&self, lane: usize) -> usize {
+        self.row_groups[lane].file
+    }
+
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {
-        let Place { file, group, needs } = &self.row_groups[lane];
+        let Place { file, group, needs, fill } = &self.row_groups[lane];
         let (file, group) = (&self.files[*file], *group);
         let path = Arc::clone(file.origin.path());
-        let content = FileAt::new(file.open()?).map_err(|error| Error::read(&path, error))?;
-        let reader = guarded(&path, NAME, || needs.reader(content, &file.metadata, group))?;
+        let content = file.open()?;
+        let reader = guarded(&path, NAME, || {
+            keep(content.expect(|| needs.ranges(&file.metadata, group)))?;
+            needs.reader(content, &file.metadata, group)
+        })?;
         let numbers = (self.numbers, lane);
-        Ok(Arc::new(RowGroup::new(path, reader, Arc::clone(needs), group, numbers)))
+        let row_group = RowGroup::new(path, reader, Arc::clone(needs), group, numbers);
+        Ok(filled(Arc::new(row_group), fill.as_ref()))
     }
 }
 

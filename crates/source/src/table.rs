@@ -8,6 +8,7 @@ use caudal_csv::{Note, Options};
 
 use crate::csv::Csv;
 use crate::error::Error;
+use crate::folders::Folders;
 use crate::format::Format;
 use crate::ipc::Ipc;
 use crate::json::Json;
@@ -43,21 +44,15 @@ impl Table {
         let name = name.into();
         let origins = Origin::of_all(&name, files)?;
         let kind = Kind::of_all(&origins)?;
-        if kind == Kind::Csv {
-            let (csv, notes) = Csv::guessed(&name, origins, said)?;
-            return Ok((Table { name, kind, format: Arc::new(csv) }, notes));
-        }
-        said.check_is_no_csv(&name, kind.name())?;
-        if kind == Kind::Json {
-            let format = Arc::new(Json::guessed(&name, origins, said)?);
-            return Ok((Table { name, kind, format }, vec![]));
-        }
-        said.check_no_types(&name, kind.name())?;
-        let format: Arc<dyn Format> = match kind {
-            Kind::Parquet => Arc::new(Parquet::of(origins)?),
-            _ => Arc::new(Ipc::of(origins)?),
+        let Some(folders) = Folders::of(&name, &origins, said)? else {
+            let (format, notes) = format_of(&name, kind, origins, said)?;
+            return Ok((Table { name, kind, format }, notes));
         };
-        Ok((Table { name, kind, format }, vec![]))
+        let note = folders.note(&origins[0]);
+        let (format, mut notes) = format_of(&name, kind, origins, &folders.others(said))?;
+        let format = Arc::new(folders.around(&name, format)?);
+        notes.push(note);
+        Ok((Table { name, kind, format }, notes))
     }
 
     /// The format of its files, and how they are compressed: `JSON, gzip`.
@@ -92,6 +87,30 @@ impl Table {
     ) -> Result<Arc<dyn TableSource>, Error> {
         Ok(Arc::new(Opened::new(self.name.clone(), Arc::clone(&self.format), needed, options)?))
     }
+}
+
+/// Files of a format, with what is said of them, and what there is to say about what was guessed.
+fn format_of(
+    table: &str,
+    kind: Kind,
+    origins: Arc<[Origin]>,
+    said: &Said,
+) -> Result<(Arc<dyn Format>, Vec<Note>), Error> {
+    if kind == Kind::Csv {
+        let (csv, notes) = Csv::guessed(table, origins, said)?;
+        return Ok((Arc::new(csv), notes));
+    }
+    said.check_is_no_csv(table, kind.name())?;
+    if kind == Kind::Json {
+        return Ok((Arc::new(Json::guessed(table, origins, said)?), vec![]));
+    }
+    said.check_no_types(table, kind.name())?;
+    if kind == Kind::Parquet {
+        let (parquet, notes) = Parquet::of(origins, said.union_by_name)?;
+        return Ok((Arc::new(parquet), notes));
+    }
+    let (ipc, notes) = Ipc::of(origins, said.union_by_name)?;
+    Ok((Arc::new(ipc), notes))
 }
 
 /// A table of CSV files whose columns are known; they may be compressed. Nothing is looked at before it is opened.

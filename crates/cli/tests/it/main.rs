@@ -20,6 +20,7 @@ mod help;
 mod interrupt;
 mod misfits;
 mod on_a_cluster;
+mod on_the_net;
 mod place;
 mod planners;
 mod python;

@@ -38,6 +38,9 @@ codes! {
     pub const COLUMN_NOT_TAKEN: Code = usage("CDL-1044", "a column that is not taken");
     pub const FILES_DIFFER: Code = usage("CDL-1045", "files of one table that differ");
     pub const NO_TABLE_IN_FILE: Code = usage("CDL-1046", "a file without a table in it");
+    pub const ADDRESS_NOT_TAKEN: Code = usage("CDL-1050", "an address that cannot be one of a table");
+    pub const ADDRESS_UNREADABLE: Code = usage("CDL-1051", "an address cannot be read");
+    pub const FOLDERS_DIFFER: Code = usage("CDL-1052", "folders that name columns which cannot be");
 
     // Suites, data and results.
     pub const NO_SUCH_SUITE: Code = usage("CDL-1101", "no such suite");

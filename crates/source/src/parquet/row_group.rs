@@ -1,6 +1,7 @@
 //! A row group, decoded a few thousand rows at a time.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,8 +16,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::at::FileAt;
 use super::{NAME, rows_at_once};
+use crate::at::FileAt;
 use crate::columns::conformed;
 use crate::error::Error;
 use crate::guard::guarded;
@@ -70,6 +71,16 @@ impl Needed {
 
     pub fn bytes_of(&self, group: usize) -> u64 {
         self.groups[group].bytes
+    }
+
+    /// Where in the file a row group's columns are.
+    pub fn ranges(&self, metadata: &ArrowReaderMetadata, group: usize) -> Vec<Range<u64>> {
+        let columns = metadata.metadata().row_group(group).columns().iter().enumerate();
+        let columns = columns.filter(|(at, _)| self.mask.leaf_included(*at));
+        columns
+            .map(|(_, column)| column.byte_range())
+            .map(|(start, bytes)| start..start.saturating_add(bytes))
+            .collect()
     }
 
     pub fn reader(
