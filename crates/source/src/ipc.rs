@@ -100,7 +100,7 @@ impl IpcFile {
         match &self.footer {
             Some(footer) => {
                 let file = self.origin.at()?;
-                let expected = file.expect(|| footer.ranges());
+                let expected = file.expect(|| vec![footer.range()]);
                 expected.map_err(|error| Error::read(self.origin.path(), error))?;
                 Ok(Feed::File { file, footer: Arc::clone(footer), next: 0 })
             }

@@ -50,10 +50,11 @@ impl Footer {
         guarded(path, NAME, || of_bytes(&footer, footer_at))
     }
 
-    /// Where the messages are, all of them.
-    pub fn ranges(&self) -> Vec<Range<u64>> {
-        let range = |block: &Block| block.offset..block.offset + block.bytes as u64;
-        self.blocks.iter().map(range).collect()
+    /// Where the messages are, which are read one after the other.
+    pub fn range(&self) -> Range<u64> {
+        let first = self.blocks.iter().map(|block| block.offset).min();
+        let end = self.blocks.iter().map(|block| block.offset + block.bytes as u64).max();
+        first.unwrap_or(0)..end.unwrap_or(0)
     }
 
     pub fn count(&self) -> usize {

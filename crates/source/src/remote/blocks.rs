@@ -79,18 +79,20 @@ impl Blocks {
     pub fn expect(&self, ranges: Vec<Range<u64>>) -> Result<(), Failure> {
         let mut state = self.state();
         let within = |range: Range<u64>| range.start..range.end.min(self.object.bytes());
-        let planned = planned(ranges.into_iter().map(within).collect(), state.kept_max);
+        let ranges: Vec<Range<u64>> = ranges.into_iter().map(within).collect();
+        let planned = planned(ranges.clone(), state.kept_max);
         let bytes: u64 = planned.iter().map(|range| range.end - range.start).sum();
         for range in planned {
             if !state.overlaps(&range) {
                 state.blocks.insert(range.start, Block::new(range.end));
             }
         }
+        // All of it if there is room, or else the beginning of each.
+        let mut starts: Vec<u64> = state.blocks.keys().copied().collect();
         if bytes > state.kept_max {
             state.keeps = Keeps::Last;
-            return Ok(());
+            starts.retain(|start| ranges.iter().any(|range| range.start == *start));
         }
-        let starts: Vec<u64> = state.blocks.keys().copied().collect();
         starts.into_iter().try_for_each(|start| state.ask_ahead(&self.object, start))
     }
 

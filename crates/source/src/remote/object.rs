@@ -17,6 +17,9 @@ use super::fetch::{Tries, before_silence};
 use super::store::store_of;
 use super::wait;
 
+/// Bytes that are kept of the beginning of an object that is longer: enough to tell what it is.
+const KEPT_HEAD_BYTES: usize = 5 << 10;
+
 /// An object, and what every answer about it has to agree with.
 pub struct Object {
     store: Arc<dyn ObjectStore>,
@@ -67,7 +70,10 @@ impl Object {
         };
         let meta = result.meta.clone();
         let wanted = head_bytes.min(meta.size) as usize;
-        let head = head_of(result, wanted, secret.as_deref()).await?;
+        let mut head = head_of(result, wanted, secret.as_deref()).await?;
+        if head.len() as u64 != meta.size {
+            head = Bytes::copy_from_slice(&head[..head.len().min(KEPT_HEAD_BYTES)]);
+        }
         let shown = address.shown().into();
         Ok(Object { store, location, shown, secret, meta, head, has_ranges })
     }
