@@ -31,7 +31,7 @@ fn objects_of_a_store_are_tables() {
     note: s3://data/logs/year=2023/a.csv: its folders say columns: year (int64) ({hive_partitioning=false} leaves them out)
     ");
     let named =
-        ["query", "-q", "-t", "t=s3://data/logs/*/a.csv", "-c", "SELECT count(*) AS n FROM t"];
+        ["query", "--quiet", "-t", "t=s3://data/logs/*/a.csv", "-c", "SELECT count(*) AS n FROM t"];
     assert_eq!(caudal(&named).answer(), "n\n3\n");
     let none = caudal(&["query", "-c", "SELECT * FROM 's3://data/logs/*.json'"]);
     assert!(none.code == Some(2) && none.stderr.contains("no file matches s3://data/"), "{none}");
@@ -74,11 +74,15 @@ fn folders_of_this_machine_are_columns() {
     let place = Place::with("d/k=a/1.csv", "n\n1\n").and("d/k=b/1.csv", "n\n2\n");
     let sql = "SELECT k, n FROM t ORDER BY n";
     for files in ["t=d", "t=d/", "t=d/*/*.csv", "t=d/**/*.csv"] {
-        assert_eq!(place.query(sql, &["-q", "-t", files]).answer(), "k,n\na,1\nb,2\n", "{files}");
+        assert_eq!(
+            place.query(sql, &["--quiet", "-t", files]).answer(),
+            "k,n\na,1\nb,2\n",
+            "{files}"
+        );
     }
     let named_alone = place.query("SELECT * FROM 'd/k=a/1.csv'", &[]);
     assert_eq!(named_alone.answer(), "n\n1\n");
-    let told = place.query("SELECT * FROM 'd/k=a/1.csv{hive_partitioning=true}'", &["-q"]);
+    let told = place.query("SELECT * FROM 'd/k=a/1.csv{hive_partitioning=true}'", &["--quiet"]);
     assert_eq!(told.answer(), "n,k\n1,a\n");
     let left_out =
         place.query("SELECT * FROM t ORDER BY n", &["-t", "t=d{hive_partitioning=false}"]);
