@@ -32,7 +32,7 @@ impl Tables {
     }
 
     /// Adds a table: one file, all in a folder, or all that a pattern (`*`, `?`, `[a-z]`, `**/`) matches; `-` is standard
-    /// input. They are looked for, and their types guessed, whenever a query is asked.
+    /// input; `s3://`, `gs://`, `az://` and `https://` are where they say. They are looked for, and their types guessed, whenever a query is asked.
     pub fn table(self, name: impl Into<String>, files: impl Into<String>) -> Self {
         self.table_with(name, files, TableOptions::new())
     }
@@ -114,32 +114,46 @@ pub fn guessed(
     pattern: &str,
     options: &TableOptions,
 ) -> Result<(Table, Vec<Note>), Error> {
-    let files = files_of(&name, pattern)?;
+    let Found { files, is_one } = found(&name, pattern)?;
+    // A file that is named alone need not tell where it is.
+    let unsaid = is_one.then_some(false);
     let said = Said {
         dialect: options.dialect().clone(),
         unsaid: options.unsaid(),
         fields: options.field_count(),
         types: options.types().clone(),
+        union_by_name: options.is_union_by_name(),
+        hive_partitioning: options.are_folders_columns().or(unsaid),
     };
     let (table, mut notes) = Table::of(name, &files, &said)?;
     notes.extend(caudal_source::notes_of_copies(&files));
     Ok((table, notes))
 }
 
+struct Found {
+    files: Vec<PathBuf>,
+    /// Whether it was named as one file.
+    is_one: bool,
+}
+
 /// Standard input, the file of this name, all that are in the folder of this name, or all that match; never none.
-fn files_of(table: &str, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+fn found(table: &str, pattern: &str) -> Result<Found, Error> {
     let literal = Path::new(pattern);
-    let is_folder = literal.is_dir();
-    let files = if is_folder {
+    let is_address = caudal_source::is_address(pattern);
+    let is_folder = !is_address && literal.is_dir();
+    let files = if is_address {
+        caudal_source::files_at(pattern)?
+    } else if is_folder {
         caudal_source::files_in(literal)?
     } else if pattern == STDIN || literal.exists() {
         vec![literal.to_path_buf()]
     } else {
         caudal_suite::matching(Path::new("."), pattern)?
     };
+    let is_one = files == [literal];
     match files.is_empty() {
-        false => Ok(files),
-        true if is_folder || pattern.contains(['*', '?', '[']) => {
+        false => Ok(Found { files, is_one }),
+        true if is_address || is_folder || pattern.contains(['*', '?', '[']) => {
             Err(Error::NoFiles { table: table.to_string(), pattern: pattern.to_string() })
         }
         true => Err(caudal_source::Error::no_such_file(literal).into()),

@@ -14,15 +14,15 @@ type Next = Result<Chunk, caudal_source::Error>;
 pub enum Chunks {
     /// Of files, which can be read at once.
     Now(Arc<dyn TableSource>),
-    /// Of pipes, from which nothing may come for long.
+    /// Of pipes, and of the net, from which nothing may come for long.
     Later(Arc<Mutex<mpsc::Receiver<Next>>>),
 }
 
 impl Chunks {
     pub fn of(source: &Arc<dyn TableSource>) -> Self {
-        match source.may_wait() {
-            false => Self::Now(Arc::clone(source)),
-            true => Self::Later(Arc::new(Mutex::new(waited_for(Arc::clone(source))))),
+        match source.waiting_threads() {
+            0 => Self::Now(Arc::clone(source)),
+            threads => Self::Later(Arc::new(Mutex::new(waited_for(source, threads)))),
         }
     }
 
@@ -35,17 +35,20 @@ impl Chunks {
     }
 }
 
-/// What a thread of its own waits for. It is none of the runtime's, which would not end before the pipe does.
+/// What threads of its own wait for. They are none of the runtime's, which would not end before the pipe does.
 #[allow(clippy::disallowed_methods, reason = "a simulation has no pipes")]
-fn waited_for(source: Arc<dyn TableSource>) -> mpsc::Receiver<Next> {
+fn waited_for(source: &Arc<dyn TableSource>, threads: usize) -> mpsc::Receiver<Next> {
     let (sender, chunks) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        while let Some(next) = source.next_chunk().transpose() {
-            let is_over = next.is_err();
-            if sender.blocking_send(next).is_err() || is_over {
-                return;
+    for _ in 0..threads {
+        let (source, sender) = (Arc::clone(source), sender.clone());
+        std::thread::spawn(move || {
+            while let Some(next) = source.next_chunk().transpose() {
+                let is_over = next.is_err();
+                if sender.blocking_send(next).is_err() || is_over {
+                    return;
+                }
             }
-        }
-    });
+        });
+    }
     chunks
 }

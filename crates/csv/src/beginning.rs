@@ -24,6 +24,11 @@ pub enum Beginning {
 }
 
 impl Beginning {
+    /// Whether the header ends within these first bytes of a file.
+    pub fn has_header(bytes: &[u8], file: &Path, dialect: &Dialect) -> bool {
+        header_of(&mut &bytes[..], file, dialect, bytes.len()).is_ok()
+    }
+
     /// The header, and samples of so many bytes of what follows it.
     pub(crate) fn look_at(
         self,

@@ -1,5 +1,6 @@
 //! A piece of a file: whole records, not parsed yet.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::buffer::Buffer;
@@ -24,6 +25,11 @@ impl Chunk {
     /// options.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The file that it is of.
+    pub fn path(&self) -> &Arc<Path> {
+        &self.layout.path
     }
 
     /// The same with another number, where it is one of several readers' chunks.

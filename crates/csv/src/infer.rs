@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::field::{owned_value, without_cr};
 use crate::guess::Guess;
 use crate::index::Index;
-use crate::names::{columns_of, differences, places_of};
+use crate::names::{columns_of, differences, more_columns, places_of};
 use crate::note::{Note, NoteKind};
 use crate::odd::{self, Place};
 use crate::otherwise::{self, Otherwise};
@@ -24,6 +24,8 @@ use crate::spec::Column;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inferred {
     pub columns: Vec<Column>,
+    /// The names of the first file's columns; of each file, if the table has the columns of all of them.
+    pub headers: Vec<Vec<String>>,
     /// What looks as if it were not meant so.
     pub notes: Vec<Note>,
 }
@@ -39,19 +41,21 @@ pub fn infer(
     dialect: &Dialect,
     fields: Option<usize>,
 ) -> Result<Inferred, Error> {
-    infer_inputs(files, dialect, fields, |_| Ok(Beginning::File))
+    infer_inputs(files, dialect, fields, false, |_| Ok(Beginning::File))
 }
 
-/// The same for files of which some may come in their order only; `open` is given a file's place among them.
+/// The same for files of which some may come in their order only; `open` is given a file's place among them. Of all files
+/// together, columns are those that any of them has.
 pub fn infer_inputs<E: From<Error>>(
     files: &[PathBuf],
     dialect: &Dialect,
     fields: Option<usize>,
+    union_by_name: bool,
     mut open: impl FnMut(usize) -> Result<Beginning, E>,
 ) -> Result<Inferred, E> {
-    let (mut notes, mut first_names) = (vec![], vec![]);
+    let (mut notes, mut headers) = (vec![], vec![]);
     let (mut columns, mut guesses, mut has_rows) = (vec![], vec![], false);
-    let [first, ..] = files else { return Ok(Inferred { columns, notes }) };
+    let [first, ..] = files else { return Ok(Inferred { columns, headers, notes }) };
     let sample_bytes = (limits::INFER_BYTES / files.len()).max(limits::INFER_FILE_BYTES_MIN);
     for (at, file) in files.iter().enumerate() {
         let (mut header, samples) = open(at)?.look_at(file, dialect, sample_bytes)?;
@@ -60,10 +64,15 @@ pub fn infer_inputs<E: From<Error>>(
         check_width(file, header.names.len())?;
         if at == 0 {
             columns = columns_of(&header.names);
-            guesses = vec![Guess::of(&dialect.formats); columns.len()];
-            first_names.clone_from(&header.names);
+        } else if union_by_name {
+            columns.extend(more_columns(&header.names, &columns));
+            check_width(file, columns.len())?;
         }
-        notes.extend(differences(file, &header.names, &first_names));
+        guesses.resize(columns.len(), Guess::of(&dialect.formats));
+        if at == 0 || union_by_name {
+            headers.push(header.names.clone());
+        }
+        notes.extend(differences(file, &header.names, &headers[0], union_by_name, &columns));
         let places = places_of(&columns, &header.names);
         for sample in samples {
             has_rows |= !sample.text().trim_ascii().is_empty();
@@ -87,10 +96,10 @@ pub fn infer_inputs<E: From<Error>>(
     if is_name_alone {
         notes.push(Note::new(first, NoteKind::OneColumnNoRows));
     }
-    if dialect.has_header && is_like_values(&first_names, &guesses) {
-        notes.insert(0, Note::new(first, NoteKind::PerhapsNoHeader(first_names)));
+    if dialect.has_header && is_like_values(&headers[0], &guesses) {
+        notes.insert(0, Note::new(first, NoteKind::PerhapsNoHeader(headers[0].clone())));
     }
-    Ok(Inferred { columns, notes })
+    Ok(Inferred { columns, headers, notes })
 }
 
 /// Fails if there are more columns than queries can be planned over.
@@ -333,6 +342,26 @@ mod tests {
             let error = infer(columns, fields).unwrap_err();
             assert_eq!(error.code(), codes::TOO_MANY_COLUMNS);
         }
+    }
+
+    #[test]
+    fn columns_of_all_files_are_those_that_any_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let texts = ["a,b\n1,x\n", "c,a,,d,d\n2024-01-01,2.5,1,2,3\n", "b\ny\n"];
+        let file = |(at, text): (usize, &&str)| {
+            let path = dir.path().join(format!("{at}.csv"));
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let files: Vec<PathBuf> = texts.iter().enumerate().map(file).collect();
+        let look = |_| Ok::<_, Error>(Beginning::File);
+        let inferred = infer_inputs(&files, &Dialect::default(), None, true, look).unwrap();
+        let columns = inferred.columns.iter().map(|column| (column.name.as_str(), column.ty));
+        assert!(columns.eq([("a", Type::Float64), ("b", Type::Text), ("c", Type::Date)]));
+        assert_eq!(inferred.headers[2], ["b"]);
+        let untaken = ["", "d", "d"].map(String::from).to_vec();
+        let notes: Vec<_> = inferred.notes.into_iter().map(|note| note.kind).collect();
+        assert_eq!(notes, [NoteKind::ExtraColumns(untaken)]);
     }
 
     #[test]

@@ -42,16 +42,45 @@ pub fn places_of(columns: &[Column], names: &[String]) -> Vec<Option<usize>> {
     columns.iter().map(place).collect()
 }
 
-/// Which columns a file has that the first has not, and the other way round.
-pub fn differences(file: &Path, names: &[String], first: &[String]) -> Vec<Note> {
+/// Columns with these names that are none yet. A name that does not tell a column from the others of its file gives none.
+pub fn more_columns(names: &[String], known: &[Column]) -> Vec<Column> {
+    let known: HashSet<&str> = known.iter().map(|column| column.name.as_str()).collect();
+    let mut counts = HashMap::<&str, usize>::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    let is_new = |name: &&String| {
+        counts[name.as_str()] == 1 && !name.is_empty() && !known.contains(name.as_str())
+    };
+    let column = |name: &String| {
+        let (name, at) = (name.clone(), At::Header(name.clone()));
+        Column { name, at, ty: Type::Text }
+    };
+    names.iter().filter(is_new).map(column).collect()
+}
+
+/// Which columns a file has that the first has not, and the other way round. Where tables have the columns of all files, only
+/// those are told that none of theirs stands for.
+pub fn differences(
+    file: &Path,
+    names: &[String],
+    first: &[String],
+    union_by_name: bool,
+    columns: &[Column],
+) -> Vec<Note> {
     let without = |of: &[String], others: &[String]| -> Vec<String> {
         let others: HashSet<&String> = others.iter().collect();
         of.iter().filter(|name| !others.contains(name)).cloned().collect()
     };
-    let kinds = [
-        NoteKind::ExtraColumns(without(names, first)),
-        NoteKind::MissingColumns(without(first, names)),
-    ];
+    let mut extra = without(names, first);
+    if union_by_name && !extra.is_empty() {
+        let taken = columns.iter().filter_map(|column| match &column.at {
+            At::Header(name) => Some(name),
+            At::Index(_) => None,
+        });
+        let taken: HashSet<&String> = taken.collect();
+        extra.retain(|name| !taken.contains(name));
+    }
+    let missing = if union_by_name { vec![] } else { without(first, names) };
+    let kinds = [NoteKind::ExtraColumns(extra), NoteKind::MissingColumns(missing)];
     let is_any = |kind: &NoteKind| matches!(kind, NoteKind::ExtraColumns(names) | NoteKind::MissingColumns(names) if !names.is_empty());
     kinds.into_iter().filter(is_any).map(|kind| Note::new(file, kind)).collect()
 }

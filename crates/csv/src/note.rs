@@ -73,6 +73,8 @@ pub enum NoteKind {
     MissingColumns(Vec<String>),
     /// Names that are said of a table of JSON, and that no object has at the beginning of its files.
     NamesNotSeen(Vec<String>),
+    /// Columns that the names of folders say, with their types.
+    FolderColumns(Vec<String>),
 }
 
 /// A name in a file that is no column, and the word for the type that its values suggest.
@@ -90,8 +92,8 @@ impl Note {
 
     /// Whether something is probably wrong.
     pub fn is_doubt(&self) -> bool {
-        use NoteKind::{AlsoDelimiter, Delimiter, Encoding};
-        !matches!(self.kind, Delimiter(_) | AlsoDelimiter(_) | Encoding(_))
+        use NoteKind::{AlsoDelimiter, Delimiter, Encoding, FolderColumns};
+        !matches!(self.kind, Delimiter(_) | AlsoDelimiter(_) | Encoding(_) | FolderColumns(_))
     }
 }
 
@@ -187,7 +189,11 @@ impl fmt::Display for Note {
                 plural(*fields),
             ),
             NoteKind::ExtraColumns(names) => {
-                write!(f, "has columns that the table's first file has not: {}", listed(names))
+                write!(
+                    f,
+                    "has columns that the table's first file has not: {}; {{union_by_name=true}} takes them",
+                    listed(names)
+                )
             }
             NoteKind::NamesNotSeen(names) => write!(
                 f,
@@ -195,8 +201,17 @@ impl fmt::Display for Note {
                 listed(names)
             ),
             NoteKind::MissingColumns(names) => {
-                write!(f, "lacks columns that the table's first file has: {}", listed(names))
+                write!(
+                    f,
+                    "lacks columns that the table's first file has: {}; {{union_by_name=true}} makes them NULL",
+                    listed(names)
+                )
             }
+            NoteKind::FolderColumns(columns) => write!(
+                f,
+                "its folders say columns: {} ({{hive_partitioning=false}} leaves them out)",
+                listed(columns)
+            ),
         }
     }
 }

@@ -1,14 +1,17 @@
 //! Columns of a table whose files say what they have: Parquet and Arrow.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use caudal_csv::{Note, NoteKind};
 
 use crate::convert::converted;
 use crate::error::Error;
-use crate::position::positions;
+use crate::fill::{Fill, Filled};
+use crate::position::{positions, with_position};
 use crate::types::{common, plain};
 
 /// A file and its columns.
@@ -17,58 +20,127 @@ pub struct Described<'a> {
     pub schema: &'a Schema,
 }
 
-/// The columns that SQL sees: those of the first file, each of a type that holds what all files have of it.
-pub fn of_files(files: &[Described<'_>]) -> Result<SchemaRef, Error> {
+/// The columns that SQL sees, each of a type that holds what all files have of it: those of the first file, which all others
+/// have to have, or with `union_by_name` those that any file has. And what the others have besides.
+pub fn of_files(
+    files: &[Described<'_>],
+    union_by_name: bool,
+) -> Result<(SchemaRef, Vec<Note>), Error> {
     let Some((first, others)) = files.split_first() else {
-        return Ok(Arc::new(Schema::empty()));
+        return Ok((Arc::new(Schema::empty()), vec![]));
     };
     if first.schema.fields().is_empty() {
         return Err(Error::NoColumns(first.path.to_path_buf()));
     }
-    let mut fields: Vec<Field> = vec![];
+    let mut names: Vec<&str> = vec![];
+    let mut is_known = HashSet::new();
     for field in first.schema.fields() {
-        if fields.iter().any(|known| known.name() == field.name()) {
+        if !is_known.insert(field.name().as_str()) {
             let (path, column) = (first.path.to_path_buf(), field.name().clone());
             return Err(Error::ColumnTwice { path, column });
         }
-        let mut ty = first.plain_type(field)?;
-        let mut is_typeless = field.data_type().is_null();
-        for other in others {
-            let (_, same) = place(other, field.name(), first.path)?;
-            let other_ty = other.plain_type(same)?;
-            // A column without a value is of any type.
-            let (is_any, other_is_any) = (is_typeless, same.data_type().is_null());
-            is_typeless &= other_is_any;
-            if is_any || other_is_any {
-                ty = if is_any { other_ty } else { ty };
-                continue;
-            }
-            ty = common(&ty, &other_ty).ok_or_else(|| Error::TypesDiffer {
-                path: other.path.to_path_buf(),
-                column: field.name().clone(),
-                ty: other_ty,
-                first: first.path.to_path_buf(),
-                first_ty: ty,
-            })?;
-        }
-        fields.push(Field::new(field.name(), ty, true));
+        names.push(field.name());
     }
-    Ok(Arc::new(Schema::new(fields)))
+    let mut notes = vec![];
+    for file in others {
+        let extra = file.schema.fields().iter().map(|field| field.name().as_str());
+        let extra: Vec<&str> = extra.filter(|name| !is_known.contains(name)).collect();
+        if union_by_name {
+            names.extend(extra.into_iter().filter(|name| is_known.insert(*name)));
+        } else if !extra.is_empty() {
+            let extra = extra.into_iter().map(String::from).collect();
+            notes.push(Note::new(file.path, NoteKind::ExtraColumns(extra)));
+        }
+    }
+    let field = |name: &&str| field_of(name, files, union_by_name);
+    let fields = names.iter().map(field).collect::<Result<Vec<Field>, _>>()?;
+    Ok((Arc::new(Schema::new(fields)), notes))
 }
 
-/// Where a file has the column of this name.
-pub fn place<'a>(
-    file: &Described<'a>,
-    name: &str,
-    first: &Path,
-) -> Result<(usize, &'a Field), Error> {
-    let (path, column) = (file.path.to_path_buf(), name.to_string());
+fn field_of(name: &str, files: &[Described<'_>], union_by_name: bool) -> Result<Field, Error> {
+    /// Type of a column so far, whether it is sure, and the file that had it.
+    type Known<'a> = Option<(DataType, bool, &'a Path)>;
+    let mut known: Known<'_> = None;
+    for file in files {
+        let Some((_, field)) = place(file, name)? else {
+            if union_by_name {
+                continue;
+            }
+            let (path, first) = (file.path.to_path_buf(), files[0].path.to_path_buf());
+            return Err(Error::ColumnMissing { path, column: name.to_string(), first });
+        };
+        // A column without a value is of any type.
+        let (ty, is_sure) = (file.plain_type(field)?, !field.data_type().is_null());
+        known = Some(match known {
+            None | Some((_, false, _)) => (ty, is_sure, file.path),
+            Some(known) if !is_sure => known,
+            Some((known, _, first)) => match common(&known, &ty) {
+                Some(ty) => (ty, true, first),
+                None => {
+                    return Err(Error::TypesDiffer {
+                        path: file.path.to_path_buf(),
+                        column: name.to_string(),
+                        ty,
+                        first: first.to_path_buf(),
+                        first_ty: known,
+                    });
+                }
+            },
+        });
+    }
+    let ty = known.map_or(DataType::Utf8View, |(ty, ..)| ty);
+    Ok(Field::new(name, ty, true))
+}
+
+/// Where a file has the column of this name, if it has one.
+fn place<'a>(file: &Described<'a>, name: &str) -> Result<Option<(usize, &'a Field)>, Error> {
     let named = file.schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
     let named: Vec<_> = named.collect();
     match named[..] {
-        [(at, field)] => Ok((at, field)),
-        [] => Err(Error::ColumnMissing { path, column, first: first.to_path_buf() }),
-        _ => Err(Error::ColumnTwice { path, column }),
+        [] => Ok(None),
+        [(at, field)] => Ok(Some((at, field))),
+        _ => {
+            let (path, column) = (file.path.to_path_buf(), name.to_string());
+            Err(Error::ColumnTwice { path, column })
+        }
+    }
+}
+
+/// What is read of a file, and how its rows are made into those of the table.
+pub struct Laid {
+    /// Of each needed column that the file has, its place there.
+    pub columns: Vec<usize>,
+    /// Those columns as the table has them, and the position if there is one.
+    pub schema: SchemaRef,
+    /// None, if the file has all of them.
+    pub fill: Option<Arc<Fill>>,
+}
+
+impl Laid {
+    /// Of the needed columns of a table, with the name of the position.
+    pub fn of(
+        file: &Described<'_>,
+        needed: &[FieldRef],
+        position: Option<&str>,
+    ) -> Result<Laid, Error> {
+        let (mut columns, mut fields, mut filled) = (vec![], vec![], vec![]);
+        for field in needed {
+            filled.push(match place(file, field.name())? {
+                Some((at, _)) => {
+                    columns.push(at);
+                    fields.push(Arc::clone(field));
+                    Filled::Own(columns.len() - 1)
+                }
+                None => Filled::null(field.data_type()),
+            });
+        }
+        let is_whole = columns.len() == needed.len();
+        let schema = with_position(fields, position);
+        let fill = || {
+            let schema = with_position(needed.to_vec(), position);
+            Arc::new(Fill { schema, columns: filled })
+        };
+        Ok(Laid { columns, schema, fill: (!is_whole).then(fill) })
     }
 }
 

@@ -42,12 +42,19 @@ impl Table {
             let (json, notes) = Json::declared(&spec, origins)?;
             return Ok((Table::new(name, kind, Arc::new(json)), notes));
         }
-        let own: Arc<dyn Format> = match kind {
-            Kind::Parquet => Arc::new(Parquet::of(Arc::clone(&origins))?),
-            _ => Arc::new(Ipc::of(Arc::clone(&origins))?),
+        let (own, notes): (Arc<dyn Format>, _) = match kind {
+            Kind::Parquet => {
+                let (parquet, notes) = Parquet::of(Arc::clone(&origins), false)?;
+                (Arc::new(parquet), notes)
+            }
+            _ => {
+                let (ipc, notes) = Ipc::of(Arc::clone(&origins), false)?;
+                (Arc::new(ipc), notes)
+            }
         };
+        // Where columns are said, nobody asks for others.
         if spec.columns.is_empty() {
-            return Ok((Table::new(name, kind, own), vec![]));
+            return Ok((Table::new(name, kind, own), notes));
         }
         let declared = Declared::of(own, &spec, &origins[0])?;
         Ok((Table::new(name, kind, Arc::new(declared)), vec![]))

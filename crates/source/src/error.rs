@@ -8,6 +8,7 @@ use caudal_core::{Code, Coded, codes, limits};
 use caudal_csv::Type;
 
 use crate::reject::Reject;
+use crate::remote::Failure;
 use crate::type_word::type_word;
 use crate::unpack::Damage;
 
@@ -82,6 +83,19 @@ pub enum Error {
     #[error("{}:{line}: the value that starts here is longer than {limit_bytes} bytes", .path.display())]
     TooLong { path: PathBuf, line: u64, limit_bytes: usize },
 
+    #[error("{}: {why}", .address.display())]
+    Address { address: PathBuf, why: String },
+
+    #[error("cannot read {}: {why}", .address.display())]
+    Remote { address: PathBuf, why: String, is_denied: bool },
+
+    #[error("{}: {why}", .path.display())]
+    Folders { path: PathBuf, why: String },
+
+    /// Nothing that a file could have brought about.
+    #[error("rows could not be put together: {0}")]
+    Broken(String),
+
     #[error("{0}")]
     Strict(Box<Reject>),
 
@@ -114,9 +128,23 @@ impl Error {
         if let Some(damage) = source.get_ref().and_then(|inner| inner.downcast_ref::<Damage>()) {
             return Error::Compressed { path: path.to_path_buf(), damage: damage.clone() };
         }
+        if let Some(failure) = Failure::of_io(&source) {
+            return Error::remote(path, failure.clone());
+        }
         match source.kind() {
             io::ErrorKind::NotFound => Error::no_such_file(path),
             _ => Error::Read { path: path.to_path_buf(), source },
+        }
+    }
+
+    /// What became of a request to an address.
+    pub(crate) fn remote(address: &Path, failure: Failure) -> Error {
+        let remote = |why, is_denied| Error::Remote { address: address.into(), why, is_denied };
+        match failure {
+            Failure::Missing => Error::no_such_file(address),
+            Failure::Changed => Error::Changed(address.into()),
+            Failure::Denied(_) => remote(failure.to_string(), true),
+            Failure::Unreadable(why) | Failure::Cut(why) => remote(why, false),
         }
     }
 }
@@ -150,6 +178,10 @@ impl Coded for Error {
             Error::ColumnsNotSaid { .. } => codes::COLUMNS_NOT_SAID,
             Error::NoColumns(_) | Error::NoTable { .. } => codes::NO_TABLE_IN_FILE,
             Error::TooLong { .. } => codes::RECORD_TOO_LONG,
+            Error::Address { .. } => codes::ADDRESS_NOT_TAKEN,
+            Error::Remote { .. } => codes::ADDRESS_UNREADABLE,
+            Error::Folders { .. } => codes::FOLDERS_DIFFER,
+            Error::Broken(_) => codes::FILE_UNREADABLE,
             Error::Strict(_) => codes::ROW_DOES_NOT_FIT,
             Error::TooMuchRejected { .. } => codes::TOO_MUCH_REJECTED,
             Error::TooManyChunks => codes::TOO_MANY_FRAGMENTS,
@@ -159,7 +191,7 @@ impl Coded for Error {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Error::Csv(error) => return error.hint(),
-            Error::Read { .. } | Error::TooManyChunks => return None,
+            Error::Read { .. } | Error::TooManyChunks | Error::Broken(_) => return None,
             Error::OnlyOnce(_) => "save it as a file, which can be read again",
             Error::Changed(_) => "run it again, and leave its files alone meanwhile",
             Error::Compressed { damage: Damage::Bomb { .. }, .. } => {
@@ -178,9 +210,10 @@ impl Coded for Error {
                 "write it with fewer: queries over more are not planned in time"
             }
             Error::ColumnTwice { .. } => "write the file with a name of its own for each column",
-            Error::ColumnMissing { .. }
-            | Error::TypesDiffer { .. }
-            | Error::FormatsDiffer { .. } => {
+            Error::ColumnMissing { .. } => {
+                "{union_by_name=true} after the files makes it NULL where there is none; or name them as two tables"
+            }
+            Error::TypesDiffer { .. } | Error::FormatsDiffer { .. } => {
                 "name them as two tables, and join them with UNION ALL"
             }
             Error::OtherType { .. } | Error::NotExact { .. } => {
@@ -194,6 +227,20 @@ impl Coded for Error {
                 "a table of JSON is an object a line, or one array of objects"
             }
             Error::TooLong { .. } => "is a bracket or a quote missing?",
+            Error::Address { .. } => {
+                "addresses are s3://bucket/key, gs://, az://, abfs://, http:// and https://; with patterns, and a / at the \
+                 end for a folder, where stores can list what they have"
+            }
+            Error::Remote { is_denied: true, .. } => {
+                "credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...; AWS_SKIP_SIGNATURE=true \
+                 for what is public): docs/formats.md"
+            }
+            Error::Remote { .. } => {
+                "is the address right, and can it be reached from this machine?"
+            }
+            Error::Folders { .. } => {
+                "{hive_partitioning=false} after the files leaves folders out of the table"
+            }
             Error::Strict(_) => "without --strict, such rows are counted and skipped",
             Error::TooMuchRejected { .. } => {
                 "say how the files are written (docs/files.md), or that this is as it should be: \

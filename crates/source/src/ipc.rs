@@ -7,15 +7,17 @@ mod message;
 use std::io::Read;
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use caudal_core::limits;
-use caudal_csv::Options;
+use caudal_csv::{Note, Options};
 
 use self::batches::{Batches, Feed, Needed};
 use self::footer::Footer;
 use self::message::Message;
-use crate::columns::{self, Described};
+use crate::abreast::abreast;
+use crate::columns::{self, Described, Laid};
 use crate::error::Error;
+use crate::fill::{Fill, filled};
 use crate::format::{Content, Format};
 use crate::lanes::{Chunks, Lanes, SideBySide};
 use crate::origin::{Origin, Stamp};
@@ -42,11 +44,13 @@ struct IpcFile {
 }
 
 impl Ipc {
-    pub fn of(origins: Arc<[Origin]>) -> Result<Ipc, Error> {
-        let files = origins.iter().map(IpcFile::of).collect::<Result<Arc<[_]>, _>>()?;
+    /// With the columns that its files say, and what there is to say about them.
+    pub fn of(origins: Arc<[Origin]>, union_by_name: bool) -> Result<(Ipc, Vec<Note>), Error> {
+        let are_far = origins.iter().any(Origin::is_far);
+        let files: Arc<[_]> = abreast(are_far, &origins, IpcFile::of)?.into();
         let described: Vec<_> = files.iter().map(IpcFile::described).collect();
-        let schema = columns::of_files(&described)?;
-        Ok(Ipc { origins, files, schema })
+        let (schema, notes) = columns::of_files(&described, union_by_name)?;
+        Ok((Ipc { origins, files, schema }, notes))
     }
 }
 
@@ -54,7 +58,7 @@ impl IpcFile {
     fn of(origin: &Origin) -> Result<IpcFile, Error> {
         let (origin, stamp) = (origin.clone(), origin.stamp()?);
         if origin.magic()?.starts_with(footer::MAGIC) {
-            if origin.is_pipe() {
+            if !origin.is_at_any_place() {
                 let path = origin.path().to_path_buf();
                 return Err(Error::NeedsFile { path, format: "an Arrow file" });
             }
@@ -74,11 +78,31 @@ impl IpcFile {
         Described { path: self.origin.path(), schema: &self.schema }
     }
 
+    fn needed(
+        &self,
+        fields: &[FieldRef],
+        position: Option<&str>,
+        options: &Options,
+    ) -> Result<Needs, Error> {
+        let Laid { columns, schema, fill } = Laid::of(&self.described(), fields, position)?;
+        let needed = Needed {
+            path: Arc::clone(self.origin.path()),
+            columns,
+            file_schema: Arc::clone(&self.schema),
+            schema,
+            chunk_bytes: options.chunk_bytes.max(1),
+        };
+        Ok((Arc::new(needed), fill))
+    }
+
     fn feed(&self, taken: &Taken) -> Result<Feed, Error> {
         self.origin.check_unchanged(&self.stamp)?;
         match &self.footer {
             Some(footer) => {
-                Ok(Feed::File { file: self.origin.file()?, footer: Arc::clone(footer), next: 0 })
+                let file = self.origin.at()?;
+                let expected = file.expect(|| vec![footer.range()]);
+                expected.map_err(|error| Error::read(self.origin.path(), error))?;
+                Ok(Feed::File { file, footer: Arc::clone(footer), next: 0 })
             }
             None => {
                 let mut input = self.origin.open(taken.counter())?;
@@ -101,47 +125,28 @@ impl Format for Ipc {
 
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
         let fields: Vec<_> = needed.iter().map(|at| self.schema.fields()[*at].clone()).collect();
-        let schema = with_position(fields, options.position.as_deref());
+        let position = options.position.as_deref();
         let sizes = self.files.iter().map(|file| file.origin.total_bytes());
         let sizes: Vec<Option<u64>> = sizes.collect::<Result<_, _>>()?;
-        let needs = self.files.iter().map(|file| self.needed(file, needed, &schema, options));
+        let needs = self.files.iter().map(|file| file.needed(&fields, position, options));
         let lanes = Files {
             needs: needs.collect::<Result<_, _>>()?,
             files: Arc::clone(&self.files),
             numbers: Numbers::of(self.files.len()),
         };
         let chunks = Box::new(SideBySide::new(lanes));
+        let schema = with_position(fields, position);
         Ok(Content { schema, total_bytes: sizes.into_iter().sum(), chunks })
     }
 }
 
-impl Ipc {
-    fn needed(
-        &self,
-        file: &IpcFile,
-        needed: &[usize],
-        schema: &SchemaRef,
-        options: &Options,
-    ) -> Result<Arc<Needed>, Error> {
-        let first = self.files[0].origin.path();
-        let place = |at: &usize| {
-            let name = self.schema.field(*at).name();
-            columns::place(&file.described(), name, first).map(|(at, _)| at)
-        };
-        Ok(Arc::new(Needed {
-            path: Arc::clone(file.origin.path()),
-            columns: needed.iter().map(place).collect::<Result<_, _>>()?,
-            file_schema: Arc::clone(&file.schema),
-            schema: Arc::clone(schema),
-            chunk_bytes: options.chunk_bytes.max(1),
-        }))
-    }
-}
+type Needs = (Arc<Needed>, Option<Arc<Fill>>);
 
 #[derive(Debug)]
 struct Files {
     files: Arc<[IpcFile]>,
-    needs: Vec<Arc<Needed>>,
+    /// Of each file, with what has to be added to its rows.
+    needs: Vec<Needs>,
     numbers: Numbers,
 }
 
@@ -150,10 +155,15 @@ impl Lanes for Files {
         self.files.len()
     }
 
+    fn file(&self, lane: usize) -> usize {
+        lane
+    }
+
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {
         let taken = Taken::default();
         let feed = self.files[lane].feed(&taken)?;
-        let needs = Arc::clone(&self.needs[lane]);
-        Ok(Arc::new(Batches::new(needs, feed, taken, (self.numbers, lane))))
+        let (needs, fill) = &self.needs[lane];
+        let batches = Batches::new(Arc::clone(needs), feed, taken, (self.numbers, lane));
+        Ok(filled(Arc::new(batches), fill.as_ref()))
     }
 }

@@ -21,6 +21,7 @@ use self::guess::Guess;
 use self::parse::{Needed, parse};
 use self::records::{Layout, Phase, Records};
 use self::untaken::{AllUntaken, Names};
+use crate::abreast::abreast;
 use crate::error::Error;
 use crate::format::{Content, Format};
 use crate::guard::guarded;
@@ -115,12 +116,14 @@ struct Looked {
 fn look_at_all(origins: &[Origin]) -> Result<Looked, Error> {
     let sample_bytes = (limits::INFER_BYTES / origins.len()).max(limits::INFER_FILE_BYTES_MIN);
     let mut looked = Looked { guess: Guess::default(), layouts: vec![], are_whole: true };
-    for origin in origins {
-        let (sample, is_whole) = origin.sample(sample_bytes)?;
-        let layout = layout_of(&sample);
-        look_at(&sample, layout, is_whole, &mut looked.guess);
-        looked.layouts.push(layout);
-        looked.are_whole &= is_whole;
+    for some in origins.chunks(limits::REMOTE_OPEN_REQUESTS) {
+        let are_far = some.iter().any(Origin::is_far);
+        for (sample, is_whole) in abreast(are_far, some, |origin| origin.sample(sample_bytes))? {
+            let layout = layout_of(&sample);
+            look_at(&sample, layout, is_whole, &mut looked.guess);
+            looked.layouts.push(layout);
+            looked.are_whole &= is_whole;
+        }
     }
     Ok(looked)
 }
@@ -243,6 +246,10 @@ impl Chunks for Noted {
 impl Lanes for Files {
     fn count(&self) -> usize {
         self.table.origins.len()
+    }
+
+    fn file(&self, lane: usize) -> usize {
+        lane
     }
 
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {

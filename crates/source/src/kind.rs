@@ -1,7 +1,6 @@
 //! Formats, known by what a file begins with.
 
-use std::os::unix::fs::FileExt;
-
+use crate::abreast::abreast;
 use crate::error::Error;
 use crate::json::Cursor;
 use crate::origin::Origin;
@@ -28,21 +27,19 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 impl Kind {
     /// The one format of all of them that have something in them: a file without a byte is of any.
     pub fn of_all(origins: &[Origin]) -> Result<Kind, Error> {
-        let mut kinds = vec![];
-        for origin in origins {
-            let Some(kind) = Kind::of(origin)? else { continue };
-            kinds.push((kind, origin));
-            let ((first_kind, first), (kind, origin)) = (kinds[0], kinds[kinds.len() - 1]);
-            if kind != first_kind {
-                return Err(Error::FormatsDiffer {
-                    path: origin.path().to_path_buf(),
-                    format: kind.name(),
-                    first: first.path().to_path_buf(),
-                    first_format: first_kind.name(),
-                });
-            }
+        let kinds = abreast(origins.iter().any(Origin::is_far), origins, Kind::of)?;
+        let mut known =
+            kinds.iter().zip(origins).filter_map(|(kind, origin)| Some(((*kind)?, origin)));
+        let Some((first_kind, first)) = known.next() else { return Ok(Kind::Csv) };
+        match known.find(|(kind, _)| *kind != first_kind) {
+            None => Ok(first_kind),
+            Some((kind, origin)) => Err(Error::FormatsDiffer {
+                path: origin.path().to_path_buf(),
+                format: kind.name(),
+                first: first.path().to_path_buf(),
+                first_format: first_kind.name(),
+            }),
         }
-        Ok(kinds.first().map_or(Kind::Csv, |(kind, _)| *kind))
     }
 
     fn of(origin: &Origin) -> Result<Option<Kind>, Error> {
@@ -50,7 +47,7 @@ impl Kind {
         if let Some(rest) = magic.strip_prefix(PARQUET) {
             // Four letters may be the beginning of a header; what follows them here is no text.
             let is_binary = rest.first().is_some_and(|byte| byte.is_ascii_control());
-            if is_binary || origin.is_pipe() || ends_with(origin, PARQUET)? {
+            if is_binary || !origin.is_at_any_place() || ends_with(origin, PARQUET)? {
                 return Ok(Some(Kind::Parquet));
             }
         }
@@ -92,10 +89,8 @@ impl Origin {
 fn ends_with(origin: &Origin, suffix: &[u8]) -> Result<bool, Error> {
     let at = origin.total_bytes()?.and_then(|bytes| bytes.checked_sub(suffix.len() as u64));
     let Some(at) = at.filter(|at| *at > 0) else { return Ok(false) };
-    let mut end = vec![0; suffix.len()];
-    let read = origin.file()?.read_exact_at(&mut end, at);
-    read.map_err(|error| Error::read(origin.path(), error))?;
-    Ok(end == suffix)
+    let end = origin.at()?.exactly(at, suffix.len());
+    Ok(end.map_err(|error| Error::read(origin.path(), error))? == suffix)
 }
 
 /// An object, or an array of them: a header of CSV may begin with a bracket as well.

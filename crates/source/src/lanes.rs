@@ -23,6 +23,9 @@ pub trait Chunks: fmt::Debug + Send + Sync {
 pub trait Lanes: fmt::Debug + Send + Sync {
     fn count(&self) -> usize;
 
+    /// Which of the table's files a lane is of.
+    fn file(&self, lane: usize) -> usize;
+
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error>;
 }
 
@@ -93,8 +96,8 @@ impl SideBySide {
         while let Some((lane, chunks)) = self.choose()? {
             let chunk = chunks.next_chunk()?;
             self.leave(lane, chunk.is_none());
-            if chunk.is_some() {
-                return Ok(chunk);
+            if let Some(chunk) = chunk {
+                return Ok(Some(chunk.of_file(self.lanes.file(lane))));
             }
         }
         Ok(None)
@@ -138,6 +141,10 @@ mod tests {
     impl Lanes for Numbered {
         fn count(&self) -> usize {
             self.count
+        }
+
+        fn file(&self, lane: usize) -> usize {
+            lane
         }
 
         fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {

@@ -1,20 +1,25 @@
-//! Tables of files of any format, as batches of Arrow: CSV, JSON, Parquet and Arrow IPC, compressed or not, from files and
-//! from pipes.
+//! Tables of files of any format, as batches of Arrow: CSV, JSON, Parquet and Arrow IPC, compressed or not, from files,
+//! from stores and addresses on the net, and from pipes.
 //!
 //! A [`Table`] is files and the columns that SQL sees of them; opened for the columns that are needed it is a
 //! [`TableSource`], which gives [`Chunk`]s to any number of threads. Behind that nobody knows what the files are:
 //!
-//! 1. `origin` is where bytes come from: a file, or a pipe whose beginning is kept;
+//! 1. `origin` is where bytes come from: a file, an object on the net (`remote`), or a `pipe` whose beginning is kept;
 //! 2. `unpack` decompresses them, ahead of whoever parses;
 //! 3. `kind` tells the format by their beginning;
-//! 4. a `format` makes chunks of them, several files or row groups side by side (`lanes`).
+//! 4. a `format` makes chunks of them, several files or row groups side by side (`lanes`);
+//! 5. columns that a file has not itself are filled in (`fill`, `folders`).
 
+mod abreast;
+mod at;
 mod columns;
 mod convert;
 mod csv;
 mod declared;
 mod error;
+mod fill;
 mod folder;
+mod folders;
 mod format;
 mod guard;
 mod ipc;
@@ -24,9 +29,11 @@ mod lanes;
 mod opened;
 mod origin;
 mod parquet;
+mod pipe;
 mod position;
 mod progress;
 mod reject;
+mod remote;
 mod said;
 mod size;
 mod source;
@@ -41,6 +48,7 @@ pub use error::Error;
 pub use folder::files_in;
 pub use origin::STDIN;
 pub use reject::{Reject, RejectReason};
+pub use remote::{files_at, is_address};
 pub use said::Said;
 pub use source::{Chunk, Parsed, TableSource};
 pub use table::Table;

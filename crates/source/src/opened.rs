@@ -44,6 +44,13 @@ impl TableSource for Opened {
         self.content.total_bytes
     }
 
+    fn waiting_threads(&self) -> usize {
+        match self.origins.iter().any(Origin::is_far) {
+            true => std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            false => usize::from(self.total_bytes().is_none()),
+        }
+    }
+
     fn next_chunk(&self) -> Result<Option<Chunk>, Error> {
         let next = self.content.chunks.next_chunk()?;
         Ok(match self.options.strict {

@@ -1,29 +1,39 @@
-//! Where a table's bytes come from: a file, or a pipe that gives them once.
+//! Where a table's bytes come from: a file, an object on the net, or a pipe that gives them once.
 
-use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
-use std::{fmt, fs};
 
 use caudal_core::limits;
 use caudal_csv::Input;
 
+use crate::abreast::abreast;
+use crate::at::FileAt;
 use crate::error::Error;
+use crate::pipe::Pipe;
+use crate::remote::{Address, Blocks, Object, Whole, is_address};
 use crate::unpack::{MAGIC_BYTES, unpacked, unpacked_here};
 
 /// Name of standard input, where a file is named.
 pub const STDIN: &str = "-";
 
-/// A file of a table, or a pipe. Cheap to clone; what one clone has taken from a pipe is gone for all.
+/// A file of a table, an object, or a pipe. Cheap to clone; what one clone has taken from a pipe is gone for all.
 #[derive(Clone, Debug)]
 pub struct Origin {
+    /// As it is told: of an address without what lets others in.
     path: Arc<Path>,
-    pipe: Option<Arc<Pipe>>,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    File,
+    Object(Arc<Object>),
+    Pipe(Arc<Pipe>),
 }
 
 /// Facts by which a file is known to be the one that it was.
@@ -38,18 +48,29 @@ impl Origin {
     pub fn of(path: &Path) -> Result<Origin, Error> {
         if path == Path::new(STDIN) {
             let stdin = Pipe::shared(path, || Ok(Box::new(io::stdin())));
-            return Ok(Origin { path: path.into(), pipe: Some(stdin) });
+            return Ok(Origin { path: path.into(), place: Place::Pipe(stdin) });
+        }
+        if let Some(text) = path.to_str().filter(|text| is_address(text)) {
+            return Origin::of_address(text);
         }
         let kind = metadata(path)?.file_type();
-        let pipe = if kind.is_fifo() || kind.is_char_device() {
+        let place = if kind.is_fifo() || kind.is_char_device() {
             let file: Arc<Path> = path.into();
-            Some(Pipe::shared(path, move || Ok(Box::new(File::open(&file)?))))
+            Place::Pipe(Pipe::shared(path, move || Ok(Box::new(File::open(&file)?))))
         } else if kind.is_file() {
-            None
+            Place::File
         } else {
             return Err(Error::Csv(caudal_csv::Error::NotAFile(path.to_path_buf())));
         };
-        Ok(Origin { path: path.into(), pipe })
+        Ok(Origin { path: path.into(), place })
+    }
+
+    fn of_address(text: &str) -> Result<Origin, Error> {
+        let bad = |why| Error::Address { address: text.into(), why };
+        let address = Address::parse(text).map_err(bad)?;
+        let object = Object::open(&address);
+        let object = object.map_err(|failure| Error::remote(&address.shown(), failure))?;
+        Ok(Origin { path: Arc::clone(object.shown()), place: Place::Object(Arc::new(object)) })
     }
 
     /// Of a table, which has some.
@@ -57,42 +78,65 @@ impl Origin {
         if files.is_empty() {
             return Err(caudal_csv::Error::NoFiles(table.into()).into());
         }
-        files.iter().map(|file| Origin::of(file)).collect()
+        let are_far = files.iter().any(|file| file.to_str().is_some_and(is_address));
+        let origins = abreast(are_far, files, |file| Origin::of(file))?;
+        Ok(origins.into())
     }
 
     pub fn path(&self) -> &Arc<Path> {
         &self.path
     }
 
-    pub fn is_pipe(&self) -> bool {
-        self.pipe.is_some()
+    /// Whether every look at it takes a while.
+    pub fn is_far(&self) -> bool {
+        matches!(self.place, Place::Object(_))
+    }
+
+    /// Whether it is a file of this machine, which readers may open by its path.
+    pub fn is_file(&self) -> bool {
+        matches!(self.place, Place::File)
+    }
+
+    /// Whether it can be read at any place.
+    pub fn is_at_any_place(&self) -> bool {
+        match &self.place {
+            Place::File => true,
+            Place::Object(object) => object.has_ranges(),
+            Place::Pipe(_) => false,
+        }
     }
 
     /// The size of a file; unknown of a pipe.
     pub fn total_bytes(&self) -> Result<Option<u64>, Error> {
-        match self.pipe {
-            Some(_) => Ok(None),
-            None => metadata(&self.path).map(|metadata| Some(metadata.len())),
+        match &self.place {
+            Place::Pipe(_) => Ok(None),
+            Place::Object(object) => Ok(Some(object.bytes())),
+            Place::File => metadata(&self.path).map(|metadata| Some(metadata.len())),
         }
     }
 
     /// All bytes, decompressed if they are compressed; `taken` counts them as they are in the file.
     pub fn open(&self, taken: Arc<AtomicU64>) -> Result<Input, Error> {
-        let input = match &self.pipe {
-            Some(pipe) => pipe.take(&self.path)?,
-            None => Box::new(self.file()?),
+        let input = match &self.place {
+            Place::Pipe(pipe) => pipe.take(&self.path)?,
+            Place::Object(object) => {
+                let ahead = limits::REMOTE_AHEAD_REQUESTS;
+                self.object_input(object, object.bytes(), ahead)?
+            }
+            Place::File => Box::new(self.file()?),
         };
         unpacked(input, taken).map_err(|error| Error::read(&self.path, error))
     }
 
     /// The beginning of those bytes, and whether it is all of them. It can be asked for again and again.
     pub fn sample(&self, bytes: usize) -> Result<(Vec<u8>, bool), Error> {
-        let (input, is_cut): (Input, bool) = match &self.pipe {
-            Some(pipe) => {
+        let (input, is_cut): (Input, bool) = match &self.place {
+            Place::Pipe(pipe) => {
                 let (kept, is_whole) = pipe.sample(&self.path)?;
                 (Box::new(Cursor::new(kept)), !is_whole)
             }
-            None => (Box::new(self.file()?), false),
+            Place::Object(object) => (self.object_input(object, bytes as u64 + 1, 1)?, false),
+            Place::File => (Box::new(self.file()?), false),
         };
         let read = |error| Error::read(&self.path, error);
         let (_, mut input) = unpacked_here(input, Arc::default()).map_err(read)?;
@@ -110,9 +154,10 @@ impl Origin {
 
     /// The first bytes, as they are in the file.
     pub fn magic(&self) -> Result<Vec<u8>, Error> {
-        let mut magic = match &self.pipe {
-            Some(pipe) => pipe.sample(&self.path)?.0,
-            None => {
+        let mut magic = match &self.place {
+            Place::Pipe(pipe) => pipe.sample(&self.path)?.0,
+            Place::Object(object) => object.head().to_vec(),
+            Place::File => {
                 let mut magic = vec![];
                 let read = self.file()?.take(MAGIC_BYTES as u64).read_to_end(&mut magic);
                 read.map_err(|error| Error::read(&self.path, error))?;
@@ -123,17 +168,41 @@ impl Origin {
         Ok(magic)
     }
 
-    /// The file, where it is one.
-    pub fn file(&self) -> Result<File, Error> {
+    /// The file at any place, where that can be had.
+    pub fn at(&self) -> Result<FileAt, Error> {
+        match &self.place {
+            Place::Object(object) => Ok(FileAt::There(Arc::new(Blocks::new(Arc::clone(object))))),
+            _ => FileAt::new(self.file()?).map_err(|error| Error::read(&self.path, error)),
+        }
+    }
+
+    fn file(&self) -> Result<File, Error> {
         File::open(&self.path).map_err(|error| Error::read(&self.path, error))
     }
 
-    pub fn stamp(&self) -> Result<Option<Stamp>, Error> {
-        if self.is_pipe() {
-            return Ok(None);
+    /// An object from its beginning, of which so many bytes will be read, or a few more.
+    fn object_input(&self, object: &Arc<Object>, bytes: u64, ahead: usize) -> Result<Input, Error> {
+        let object = Arc::clone(object);
+        if !object.has_ranges() {
+            let whole = Whole::open(object);
+            let whole = whole.map_err(|failure| Error::remote(&self.path, failure))?;
+            return Ok(Box::new(whole));
         }
-        let metadata = metadata(&self.path)?;
-        Ok(Some(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() }))
+        let range = 0..bytes.min(object.bytes());
+        let blocks = Blocks::in_order(object, range, ahead);
+        Ok(Box::new(FileAt::There(Arc::new(blocks)).from(0)))
+    }
+
+    /// None of a pipe. An object has what it was opened as: every answer about it is compared with that.
+    pub fn stamp(&self) -> Result<Option<Stamp>, Error> {
+        match &self.place {
+            Place::Pipe(_) => Ok(None),
+            Place::Object(object) => Ok(Some(Stamp { bytes: object.bytes(), modified: None })),
+            Place::File => {
+                let metadata = metadata(&self.path)?;
+                Ok(Some(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() }))
+            }
+        }
     }
 
     /// Fails unless it is what it was then.
@@ -146,8 +215,8 @@ impl Origin {
 
     /// Fails if it has been read and cannot be again.
     pub fn check_again(&self) -> Result<(), Error> {
-        match &self.pipe {
-            Some(pipe) if pipe.is_gone() => Err(Error::OnlyOnce(self.path.to_path_buf())),
+        match &self.place {
+            Place::Pipe(pipe) if pipe.is_gone() => Err(Error::OnlyOnce(self.path.to_path_buf())),
             _ => Ok(()),
         }
     }
@@ -157,92 +226,6 @@ fn metadata(path: &Path) -> Result<Metadata, Error> {
     fs::metadata(path).map_err(|error| Error::read(path, error))
 }
 
-type Open = Box<dyn Fn() -> io::Result<Input> + Send + Sync>;
-
-/// Bytes that come once, with the first of them kept.
-struct Pipe {
-    open: Open,
-    state: Mutex<State>,
-}
-
-enum State {
-    Closed,
-    /// None of the rest, if that is all.
-    Begun {
-        kept: Vec<u8>,
-        rest: Option<Input>,
-    },
-    Gone,
-}
-
-impl Pipe {
-    fn new(open: impl Fn() -> io::Result<Input> + Send + Sync + 'static) -> Pipe {
-        Pipe { open: Box::new(open), state: Mutex::new(State::Closed) }
-    }
-
-    /// One for all who name it, while there are any: two readers would each get a part of what comes.
-    fn shared(
-        path: &Path,
-        open: impl Fn() -> io::Result<Input> + Send + Sync + 'static,
-    ) -> Arc<Pipe> {
-        static PIPES: Mutex<BTreeMap<PathBuf, Weak<Pipe>>> = Mutex::new(BTreeMap::new());
-        let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
-        pipes.retain(|_, pipe| pipe.strong_count() > 0);
-        if let Some(pipe) = pipes.get(path).and_then(Weak::upgrade) {
-            return pipe;
-        }
-        let pipe = Arc::new(Pipe::new(open));
-        pipes.insert(path.to_path_buf(), Arc::downgrade(&pipe));
-        pipe
-    }
-
-    /// The first bytes, and whether there are no others.
-    fn sample(&self, path: &Path) -> Result<(Vec<u8>, bool), Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begin(&mut state).map_err(|error| Error::read(path, error))?;
-        match &*state {
-            State::Begun { kept, rest } => Ok((kept.clone(), rest.is_none())),
-            _ => Err(Error::OnlyOnce(path.to_path_buf())),
-        }
-    }
-
-    /// All bytes. Of few, which are all kept, it can be asked again.
-    fn take(&self, path: &Path) -> Result<Input, Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begin(&mut state).map_err(|error| Error::read(path, error))?;
-        if let State::Begun { kept, rest: None } = &*state {
-            return Ok(Box::new(Cursor::new(kept.clone())));
-        }
-        match std::mem::replace(&mut *state, State::Gone) {
-            State::Begun { kept, rest: Some(rest) } => Ok(Box::new(Cursor::new(kept).chain(rest))),
-            _ => Err(Error::OnlyOnce(path.to_path_buf())),
-        }
-    }
-
-    fn begin(&self, state: &mut State) -> io::Result<()> {
-        if let State::Closed = state {
-            let mut input = (self.open)()?;
-            let mut kept = vec![];
-            let bytes = limits::PIPE_SAMPLE_BYTES as u64;
-            let read = (&mut input).take(bytes).read_to_end(&mut kept)?;
-            let rest = (read as u64 == bytes).then_some(input);
-            *state = State::Begun { kept, rest };
-        }
-        Ok(())
-    }
-
-    fn is_gone(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*state, State::Gone)
-    }
-}
-
-impl fmt::Debug for Pipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pipe")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +233,7 @@ mod tests {
     fn pipe(bytes: usize) -> Origin {
         let content: Vec<u8> = (0..bytes).map(|at| at as u8).collect();
         let open = move || Ok(Box::new(Cursor::new(content.clone())) as Input);
-        Origin { path: Path::new("-").into(), pipe: Some(Arc::new(Pipe::new(open))) }
+        Origin { path: Path::new("-").into(), place: Place::Pipe(Arc::new(Pipe::new(open))) }
     }
 
     fn read(origin: &Origin) -> Result<usize, Error> {

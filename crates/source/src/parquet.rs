@@ -6,23 +6,24 @@ mod probe;
 mod statistics;
 mod stretch;
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use caudal_core::RowFilter;
-use caudal_csv::Options;
+use caudal_csv::{Note, Options};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 
-use self::at::FileAt;
 use self::needed::Needed;
 use self::statistics::Statistics;
 use self::stretch::Stretch;
-use crate::columns::{self, Described};
+use crate::abreast::abreast;
+use crate::at::FileAt;
+use crate::columns::{self, Described, Laid};
 use crate::error::Error;
+use crate::fill::{Fill, filled};
 use crate::format::{Content, Format};
 use crate::guard::guarded;
 use crate::lanes::{Chunks, Lanes, SideBySide};
@@ -48,23 +49,24 @@ struct ParquetFile {
 }
 
 impl Parquet {
-    pub fn of(origins: Arc<[Origin]>) -> Result<Parquet, Error> {
-        let files = origins.iter().map(ParquetFile::of).collect::<Result<Arc<[_]>, _>>()?;
+    /// With the columns that its files say, and what there is to say about them.
+    pub fn of(origins: Arc<[Origin]>, union_by_name: bool) -> Result<(Parquet, Vec<Note>), Error> {
+        let are_far = origins.iter().any(Origin::is_far);
+        let files: Arc<[_]> = abreast(are_far, &origins, ParquetFile::of)?.into();
         let described: Vec<_> = files.iter().map(ParquetFile::described).collect();
-        let schema = columns::of_files(&described)?;
-        Ok(Parquet { origins, files, schema })
+        let (schema, notes) = columns::of_files(&described, union_by_name)?;
+        Ok((Parquet { origins, files, schema }, notes))
     }
 }
 
 impl ParquetFile {
     fn of(origin: &Origin) -> Result<ParquetFile, Error> {
-        if origin.is_pipe() {
+        if !origin.is_at_any_place() {
             let path = origin.path().to_path_buf();
             return Err(Error::NeedsFile { path, format: "Parquet" });
         }
         let stamp = origin.stamp()?;
-        let file =
-            FileAt::new(origin.file()?).map_err(|error| Error::read(origin.path(), error))?;
+        let file = origin.at()?;
         let metadata = guarded(origin.path(), NAME, || {
             let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
             match metadata.metadata().row_groups().iter().all(|group| group.num_rows() >= 0) {
@@ -81,8 +83,7 @@ impl ParquetFile {
 
     fn open(&self) -> Result<FileAt, Error> {
         self.origin.check_unchanged(&self.stamp)?;
-        let file: File = self.origin.file()?;
-        FileAt::new(file).map_err(|error| Error::read(self.origin.path(), error))
+        self.origin.at()
     }
 
     /// What it says of itself with its page index, where it has one and some of it is for these row groups.
@@ -166,23 +167,27 @@ impl Format for Parquet {
 
     fn open(&self, needed: &[usize], options: &Options) -> Result<Content, Error> {
         let fields: Vec<_> = needed.iter().map(|at| self.schema.fields()[*at].clone()).collect();
-        let schema = with_position(fields, options.position.as_deref());
-        let (mut stretches, mut total_bytes, mut groups_before) = (vec![], 0, 0);
-        for (at, file) in self.files.iter().enumerate() {
+        let (position, filter) = (options.position.as_deref(), options.rows.as_deref());
+        let needed_rows = |file: &ParquetFile| {
             file.origin.check_unchanged(&file.stamp)?;
-            let (metadata, rows) = file.needed_rows(&self.schema, options.rows.as_deref())?;
+            file.needed_rows(&self.schema, filter)
+        };
+        let are_far = self.origins.iter().any(Origin::is_far);
+        let known = abreast(are_far, &self.files, needed_rows)?;
+        let (mut stretches, mut total_bytes, mut groups_before) = (vec![], 0, 0);
+        for (at, (file, (metadata, rows))) in self.files.iter().zip(known).enumerate() {
             let groups = metadata.metadata().num_row_groups();
-            let columns = self.columns(file, needed)?;
+            let Laid { columns, schema, fill } = Laid::of(&file.described(), &fields, position)?;
             let needs = Arc::new(Needed::new(metadata, columns, &schema, &self.schema, options));
             for (group, rows) in rows {
                 let sizes = needs.sizes(group);
-                for stretch in needs.stretches(group) {
+                for stretch in needs.stretches(group, file.origin.is_far()) {
                     let rows = within(stretch, rows.as_ref(), sizes.rows);
                     if rows.selects_any() {
                         total_bytes += sizes.bytes_up_to(rows.row_count());
-                        let needs = Arc::clone(&needs);
+                        let (needs, fill) = (Arc::clone(&needs), fill.clone());
                         let number = groups_before + group;
-                        stretches.push(Place { file: at, group, number, rows, needs });
+                        stretches.push(Place { file: at, group, number, rows, needs, fill });
                     }
                 }
             }
@@ -195,6 +200,7 @@ impl Format for Parquet {
             stretches,
         };
         let chunks = Box::new(SideBySide::new(lanes));
+        let schema = with_position(fields, position);
         Ok(Content { schema, total_bytes: Some(total_bytes), chunks })
     }
 }
@@ -205,18 +211,6 @@ fn within(stretch: Range<usize>, needed: Option<&RowSelection>, all: usize) -> R
     match needed {
         Some(needed) => needed.intersection(&stretch),
         None => stretch,
-    }
-}
-
-impl Parquet {
-    /// Of each needed column, where the file has it.
-    fn columns(&self, file: &ParquetFile, needed: &[usize]) -> Result<Vec<usize>, Error> {
-        let first = self.files[0].origin.path();
-        let place = |at: &usize| {
-            let name = self.schema.field(*at).name();
-            columns::place(&file.described(), name, first).map(|(at, _)| at)
-        };
-        needed.iter().map(place).collect()
     }
 }
 
@@ -238,6 +232,7 @@ struct Place {
     number: usize,
     rows: RowSelection,
     needs: Arc<Needed>,
+    fill: Option<Arc<Fill>>,
 }
 
 impl Lanes for Stretches {
@@ -245,11 +240,16 @@ impl Lanes for Stretches {
         self.stretches.len()
     }
 
+    fn file(&self, lane: usize) -> usize {
+        self.stretches[lane].file
+    }
+
     fn open(&self, lane: usize) -> Result<Arc<dyn Chunks>, Error> {
-        let Place { file, group, number, rows, needs } = &self.stretches[lane];
+        let Place { file, group, number, rows, needs, fill } = &self.stretches[lane];
         let file = self.files[*file].clone();
         let first = self.positions.first_position(*number, needs.sizes(*group).rows)?;
         let (rows, numbers) = ((*group, rows.clone()), (self.numbers, lane));
-        Ok(Arc::new(Stretch::new(file, Arc::clone(needs), rows, numbers, first)))
+        let stretch = Stretch::new(file, Arc::clone(needs), rows, numbers, first);
+        Ok(filled(Arc::new(stretch), fill.as_ref()))
     }
 }

@@ -20,13 +20,24 @@ pub struct Said {
     pub fields: Option<usize>,
     /// The types of columns, by their names: of formats that do not say them.
     pub types: BTreeMap<String, Type>,
+    /// Whether the table has the columns of all its files, NULL where a file has not one.
+    pub union_by_name: bool,
+    /// Whether folders like `year=2024` are columns; if it is not said, they are where there are any.
+    pub hive_partitioning: Option<bool>,
 }
 
 impl Default for Said {
     /// Nothing.
     fn default() -> Said {
         let unsaid = Unsaid { delimiter: true, encoding: true };
-        Said { dialect: Dialect::default(), unsaid, fields: None, types: BTreeMap::new() }
+        Said {
+            dialect: Dialect::default(),
+            unsaid,
+            fields: None,
+            types: BTreeMap::new(),
+            union_by_name: false,
+            hive_partitioning: None,
+        }
     }
 }
 
@@ -77,7 +88,7 @@ impl Said {
 
     /// Fails if something is said that means nothing for files of a format that is not CSV.
     pub(crate) fn check_is_no_csv(&self, table: &str, format: &str) -> Result<(), Error> {
-        let Said { dialect, unsaid, fields, types: _ } = self;
+        let Said { dialect, unsaid, fields, .. } = self;
         let nothing = Said::default();
         match (dialect, unsaid, fields) == (&nothing.dialect, &nothing.unsaid, &nothing.fields) {
             true => Ok(()),

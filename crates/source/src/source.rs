@@ -36,15 +36,18 @@ pub trait TableSource: fmt::Debug + Send + Sync {
         vec![]
     }
 
-    /// Whether the next chunk may be long in coming: from a pipe, whose other end nobody knows.
-    fn may_wait(&self) -> bool {
-        self.total_bytes().is_none()
+    /// Threads that may wait for chunks to some use, where the next may be long in coming: from a pipe, whose other end nobody
+    /// knows, or from somewhere on the net. Where none need wait, it is 0.
+    fn waiting_threads(&self) -> usize {
+        usize::from(self.total_bytes().is_none())
     }
 }
 
 /// A piece of a table. What is left to do with it needs nobody else's turn.
 pub struct Chunk {
     number: u64,
+    /// Which of the table's files it is of.
+    file: Option<usize>,
     work: Box<dyn FnOnce() -> Result<Parsed, Error> + Send>,
 }
 
@@ -53,7 +56,20 @@ impl Chunk {
         number: u64,
         work: impl FnOnce() -> Result<Parsed, Error> + Send + 'static,
     ) -> Chunk {
-        Chunk { number, work: Box::new(work) }
+        Chunk { number, file: None, work: Box::new(work) }
+    }
+
+    pub(crate) fn of_file(self, file: usize) -> Chunk {
+        Chunk { file: Some(file), ..self }
+    }
+
+    /// Which of the table's files it is of.
+    ///
+    /// # Panics
+    ///
+    /// If whoever read it has not said.
+    pub(crate) fn file(&self) -> usize {
+        self.file.expect("whoever reads a file says which it is")
     }
 
     /// The same whenever the same files are read with the same options, and growing along the files. Some may be left
@@ -72,7 +88,8 @@ impl Chunk {
         self,
         next: impl FnOnce(Parsed) -> Result<Parsed, Error> + Send + 'static,
     ) -> Chunk {
-        Chunk::new(self.number, move || (self.work)().and_then(next))
+        let (file, work) = (self.file, self.work);
+        Chunk { file, ..Chunk::new(self.number, move || work().and_then(next)) }
     }
 }
 

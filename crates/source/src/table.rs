@@ -9,6 +9,7 @@ use caudal_csv::{Note, Options};
 
 use crate::csv::Csv;
 use crate::error::Error;
+use crate::folders::Folders;
 use crate::format::Format;
 use crate::ipc::Ipc;
 use crate::json::Json;
@@ -48,22 +49,17 @@ impl Table {
         let name = name.into();
         let origins = Origin::of_all(&name, files)?;
         let kind = Kind::of_all(&origins)?;
-        if kind == Kind::Csv {
-            let (csv, notes) = Csv::guessed(&name, origins, said)?;
-            return Ok((Table { name, kind, format: Arc::new(csv) }, notes));
-        }
-        said.check_is_no_csv(&name, kind.name())?;
-        if kind == Kind::Json {
-            let (json, notes) = Json::guessed(&name, origins, said)?;
-            return Ok((Table { name, kind, format: Arc::new(json) }, notes));
-        }
-        said.check_no_types(&name, kind.name())?;
-        let format: Arc<dyn Format> = match kind {
-            Kind::Parquet => Arc::new(Parquet::of(origins)?),
-            _ => Arc::new(Ipc::of(origins)?),
+        let Some(folders) = Folders::of(&name, &origins, said)? else {
+            let (format, notes) = format_of(&name, kind, origins, said)?;
+            check_width(format.as_ref())?;
+            return Ok((Table { name, kind, format }, notes));
         };
+        let note = folders.note(&origins[0]);
+        let (format, mut notes) = format_of(&name, kind, origins, &folders.others(said))?;
+        let format = Arc::new(folders.around(&name, format)?);
         check_width(format.as_ref())?;
-        Ok((Table { name, kind, format }, vec![]))
+        notes.push(note);
+        Ok((Table { name, kind, format }, notes))
     }
 
     /// The format of its files, and how they are compressed: `JSON, gzip`.
@@ -115,6 +111,31 @@ fn check_width(format: &dyn Format) -> Result<(), Error> {
     let origins = format.origins()?;
     let path = origins.first().map(|origin| origin.path().to_path_buf()).unwrap_or_default();
     Err(Error::TooManyColumns { path, columns })
+}
+
+/// Files of a format, with what is said of them, and what there is to say about what was guessed.
+fn format_of(
+    table: &str,
+    kind: Kind,
+    origins: Arc<[Origin]>,
+    said: &Said,
+) -> Result<(Arc<dyn Format>, Vec<Note>), Error> {
+    if kind == Kind::Csv {
+        let (csv, notes) = Csv::guessed(table, origins, said)?;
+        return Ok((Arc::new(csv), notes));
+    }
+    said.check_is_no_csv(table, kind.name())?;
+    if kind == Kind::Json {
+        let (json, notes) = Json::guessed(table, origins, said)?;
+        return Ok((Arc::new(json), notes));
+    }
+    said.check_no_types(table, kind.name())?;
+    if kind == Kind::Parquet {
+        let (parquet, notes) = Parquet::of(origins, said.union_by_name)?;
+        return Ok((Arc::new(parquet), notes));
+    }
+    let (ipc, notes) = Ipc::of(origins, said.union_by_name)?;
+    Ok((Arc::new(ipc), notes))
 }
 
 /// A table of CSV files whose columns are known; they may be compressed. Nothing is looked at before it is opened.

@@ -6,8 +6,8 @@ mod members;
 mod raw;
 
 use std::io::{self, ErrorKind, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use caudal_core::limits;
 use caudal_csv::Input;
@@ -16,7 +16,7 @@ use thiserror::Error;
 use self::ahead::Ahead;
 pub use self::codec::{Codec, MAGIC_BYTES};
 use self::members::Members;
-use self::raw::Raw;
+use self::raw::{FailureOf, Raw};
 
 /// What is wrong with compressed bytes. Comes within an [`io::Error`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,8 +44,10 @@ pub fn unpacked_here(input: Input, taken: Arc<AtomicU64>) -> io::Result<(Option<
     Ok(match codec {
         None => (None, Box::new(raw)),
         Some(codec) => {
+            let failure = raw.failure();
             let members = Members::new(codec, raw)?;
-            (Some(codec), Box::new(Bounded { codec, members, taken, made: 0, is_over: false }))
+            let bounded = Bounded { codec, members, failure, taken, made: 0, is_over: false };
+            (Some(codec), Box::new(bounded))
         }
     })
 }
@@ -54,6 +56,7 @@ pub fn unpacked_here(input: Input, taken: Arc<AtomicU64>) -> io::Result<(Option<
 struct Bounded {
     codec: Codec,
     members: Members,
+    failure: FailureOf,
     taken: Arc<AtomicU64>,
     made: u64,
     /// After an error nothing more comes: some decoders would go on.
@@ -62,6 +65,10 @@ struct Bounded {
 
 impl Bounded {
     fn damage(&mut self, error: io::Error) -> io::Error {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(failure) = failure {
+            return failure.into();
+        }
         if self.members.has_failed() {
             return error;
         }

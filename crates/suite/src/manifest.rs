@@ -178,6 +178,10 @@ impl Source<'_> {
         if !options.types().is_empty() || options.field_count().is_some() {
             return Err(self.bad(offset, "types are said of columns, and fields of the table"));
         }
+        if options.is_union_by_name() || options.are_folders_columns().is_some() {
+            let why = "a suite's tables have the columns that it lists, of every file";
+            return Err(self.bad(offset, why));
+        }
         Ok(options.dialect().clone())
     }
 

@@ -25,6 +25,8 @@ pub struct TableOptions {
     is_encoding_said: bool,
     fields: Option<usize>,
     types: BTreeMap<String, Type>,
+    union_by_name: bool,
+    hive_partitioning: Option<bool>,
 }
 
 impl TableOptions {
@@ -134,6 +136,19 @@ impl TableOptions {
         self
     }
 
+    /// Whether the table has the columns of all its files, NULL where a file has not one, rather than those of the first, which
+    /// all others have to have.
+    pub fn union_by_name(mut self, is_union: bool) -> Self {
+        self.union_by_name = is_union;
+        self
+    }
+
+    /// Whether folders like `year=2024` are columns. If it is not said, they are where a folder or a pattern is named.
+    pub fn hive_partitioning(mut self, are_columns: bool) -> Self {
+        self.hive_partitioning = Some(are_columns);
+        self
+    }
+
     /// How the files are written, as far as it is said.
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
@@ -147,6 +162,16 @@ impl TableOptions {
     /// How many fields a record has, where that is said.
     pub fn field_count(&self) -> Option<usize> {
         self.fields
+    }
+
+    /// Whether the table has the columns of all its files.
+    pub fn is_union_by_name(&self) -> bool {
+        self.union_by_name
+    }
+
+    /// Whether folders are columns, where that is said.
+    pub fn are_folders_columns(&self) -> Option<bool> {
+        self.hive_partitioning
     }
 
     /// The types that are said, by the names of their columns.
@@ -186,6 +211,9 @@ pub(crate) struct RawDialect {
     timestamp: Option<String>,
     #[serde(default)]
     types: BTreeMap<String, String>,
+    #[serde(default)]
+    union_by_name: bool,
+    hive_partitioning: Option<bool>,
 }
 
 /// A byte: as a character, by its name or as a number; or that there is none.
@@ -261,6 +289,8 @@ impl RawDialect {
         dialect.has_header = self.header.unwrap_or(true);
         dialect.skip_lines = self.skip.unwrap_or(0);
         options.fields = self.fields;
+        options.union_by_name = self.union_by_name;
+        options.hive_partitioning = self.hive_partitioning;
         let formats = &mut options.dialect.formats;
         formats.nulls = self.null.into();
         formats.truths = self.truths.into();
@@ -295,7 +325,8 @@ mod tests {
         let said = TableOptions::parse(
             r##"{encoding="latin-1", delimiter="tab", quote="'", escape='\', comment="#", header=false, skip=2,
                 null=["NA", '\N'], true="Y", false="N", decimal=",", thousands=".",
-                date="%d/%m/%Y", timestamp="%d/%m/%Y %H:%M", types={c1="decimal(8,2)"}}"##
+                date="%d/%m/%Y", timestamp="%d/%m/%Y %H:%M", types={c1="decimal(8,2)"},
+                union_by_name=true, hive_partitioning=false}"##
                 .replace('\n', "")
                 .as_str(),
         )
@@ -309,6 +340,7 @@ mod tests {
         assert_eq!((dialect.formats.decimal, dialect.formats.thousands), (b',', Some(b'.')));
         assert_eq!(said.types()["c1"], Type::Decimal { precision: 8, scale: 2 });
         assert_eq!(said.unsaid(), Unsaid::default());
+        assert_eq!((said.is_union_by_name(), said.are_folders_columns()), (true, Some(false)));
     }
 
     #[test]

@@ -167,8 +167,17 @@ fn files_with_other_columns_are_told() {
     1
     3
     --- stderr
-    warning: 2.csv: has columns that the table's first file has not: c
-    warning: 2.csv: lacks columns that the table's first file has: b
+    warning: 2.csv: has columns that the table's first file has not: c; {union_by_name=true} takes them
+    warning: 2.csv: lacks columns that the table's first file has: b; {union_by_name=true} makes them NULL
+    ");
+    let ran = place.query("SELECT * FROM t ORDER BY a", &["-t", "t=?.csv{union_by_name=true}"]);
+    assert_snapshot!(ran, @"
+    exit 0
+    --- stdout
+    a,b,c
+    1,2,
+    3,,4
+    --- stderr
     ");
     let ran = place.query("SELECT b FROM t", &["-t", "t=?.csv"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("error[CDL-1004]"), "{ran}");

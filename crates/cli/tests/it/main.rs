@@ -24,6 +24,7 @@ mod interrupt;
 mod long_stream;
 mod misfits;
 mod on_a_cluster;
+mod on_the_net;
 mod outputs;
 mod place;
 mod planners;

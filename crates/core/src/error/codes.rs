@@ -39,6 +39,9 @@ codes! {
     pub const FILES_DIFFER: Code = usage("CDL-1045", "files of one table that differ");
     pub const NO_TABLE_IN_FILE: Code = usage("CDL-1046", "a file without a table in it");
     pub const TOO_MANY_COLUMNS: Code = usage("CDL-1047", "a table of too many columns");
+    pub const ADDRESS_NOT_TAKEN: Code = usage("CDL-1050", "an address that cannot be one of a table");
+    pub const ADDRESS_UNREADABLE: Code = usage("CDL-1051", "an address cannot be read");
+    pub const FOLDERS_DIFFER: Code = usage("CDL-1052", "folders that name columns which cannot be");
 
     // Suites, data and results.
     pub const NO_SUCH_SUITE: Code = usage("CDL-1101", "no such suite");

@@ -9,6 +9,7 @@ mod limit;
 mod monitor;
 mod nodes;
 mod planners;
+mod remote;
 mod sessions;
 mod store;
 mod terminal;
@@ -22,6 +23,7 @@ pub use self::limit::{Group, Limit, Met};
 pub use self::monitor::*;
 pub use self::nodes::*;
 pub use self::planners::*;
+pub use self::remote::*;
 pub use self::sessions::*;
 pub use self::store::*;
 pub use self::terminal::*;
@@ -30,6 +32,7 @@ pub use self::worker::*;
 /// All of them, by what they bound.
 pub const ALL: &[Group] = &[
     files::FILES,
+    remote::REMOTE,
     sessions::SESSIONS,
     client::CLIENT,
     gateway::GATEWAY,

@@ -1,7 +1,6 @@
 //! The batches of one file: read in turn, decoded by whoever asked for them.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,6 +12,7 @@ use arrow::ipc::reader::{read_dictionary, read_record_batch};
 use super::NAME;
 use super::footer::Footer;
 use super::message::{Message, damaged};
+use crate::at::FileAt;
 use crate::columns::conformed;
 use crate::error::Error;
 use crate::guard::guarded;
@@ -35,7 +35,7 @@ pub struct Needed {
 
 /// Where messages come from.
 pub enum Feed {
-    File { file: File, footer: Arc<Footer>, next: usize },
+    File { file: FileAt, footer: Arc<Footer>, next: usize },
     Stream(Box<dyn Read + Send>),
 }
 

@@ -1,22 +1,26 @@
 //! The footer of an Arrow file: its schema, and where its dictionaries and batches are.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use arrow::ipc::convert::fb_to_schema;
 use arrow::ipc::{self, root_as_footer};
+use bytes::Bytes;
 
 use super::NAME;
 use super::message::{Message, damaged};
+use crate::at::FileAt;
 use crate::error::Error;
 use crate::guard::guarded;
 use crate::origin::Origin;
 
 /// What a file begins and ends with.
 pub const MAGIC: &[u8] = b"ARROW1";
+
+/// What comes last: the length of the footer, and the magic.
+const END_BYTES: usize = 4 + MAGIC.len();
 
 /// Places of messages, the dictionaries first.
 #[derive(Debug)]
@@ -32,21 +36,25 @@ struct Block {
 
 impl Footer {
     pub fn read(origin: &Origin) -> Result<(SchemaRef, Footer), Error> {
-        let (path, file) = (origin.path(), origin.file()?);
-        let file_bytes = origin.total_bytes()?.unwrap_or(0);
-        let mut end = [0; 10];
-        let end_at = file_bytes.checked_sub(end.len() as u64);
-        let Some(end_at) = end_at else { return Err(damaged(path, "it has no footer")) };
-        read(&file, &mut end, end_at, path)?;
-        let [length @ .., _, _, _, _, _, _] = end;
-        let length = u64::try_from(i32::from_le_bytes(length)).ok();
+        let (path, file) = (origin.path(), origin.at()?);
+        let no_footer = || damaged(path, "it has no footer");
+        let end_at = file.bytes().checked_sub(END_BYTES as u64).ok_or_else(no_footer)?;
+        let end = read(&file, end_at, END_BYTES, path)?;
+        let length = end.first_chunk().map(|length| i32::from_le_bytes(*length));
+        let length = length.and_then(|length| u64::try_from(length).ok());
         let footer_at = length.and_then(|length| end_at.checked_sub(length));
         let (true, Some(footer_at)) = (end.ends_with(MAGIC), footer_at) else {
-            return Err(damaged(path, "it has no footer"));
+            return Err(no_footer());
         };
-        let mut footer = vec![0; (end_at - footer_at) as usize];
-        read(&file, &mut footer, footer_at, path)?;
+        let footer = read(&file, footer_at, (end_at - footer_at) as usize, path)?;
         guarded(path, NAME, || of_bytes(&footer, footer_at))
+    }
+
+    /// Where the messages are, which are read one after the other.
+    pub fn range(&self) -> Range<u64> {
+        let first = self.blocks.iter().map(|block| block.offset).min();
+        let end = self.blocks.iter().map(|block| block.offset + block.bytes as u64).max();
+        first.unwrap_or(0)..end.unwrap_or(0)
     }
 
     pub fn count(&self) -> usize {
@@ -54,10 +62,14 @@ impl Footer {
     }
 
     /// The message at a place, and the bytes that it takes.
-    pub fn message(&self, at: usize, file: &File, path: &Path) -> Result<(Message, usize), Error> {
+    pub fn message(
+        &self,
+        at: usize,
+        file: &FileAt,
+        path: &Path,
+    ) -> Result<(Message, usize), Error> {
         let Block { offset, bytes } = self.blocks[at];
-        let mut block = vec![0; bytes];
-        read(file, &mut block, offset, path)?;
+        let block = read(file, offset, bytes, path)?;
         let message = Message::read(&mut &block[..], path)?;
         let message = message.ok_or_else(|| damaged(path, "a block without a message"))?;
         Ok((message, bytes))
@@ -84,6 +96,6 @@ fn place(block: &ipc::Block, footer_at: u64) -> Result<Block, String> {
     within().ok_or_else(|| "a block beyond the file".to_string())
 }
 
-fn read(file: &File, into: &mut [u8], offset: u64, path: &Path) -> Result<(), Error> {
-    file.read_exact_at(into, offset).map_err(|error| Error::read(path, error))
+fn read(file: &FileAt, offset: u64, bytes: usize, path: &Path) -> Result<Bytes, Error> {
+    file.exactly(offset, bytes).map_err(|error| Error::read(path, error))
 }

@@ -14,8 +14,9 @@ use parquet::basic::Type;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
-use super::at::FileAt;
 use super::probe::Probe;
+use crate::at::FileAt;
+use crate::guard::keep;
 
 /// What is needed of the row groups of a file.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ impl Needed {
         let mut read = columns.clone();
         read.sort_unstable();
         let order = columns.iter().map(|column| read.partition_point(|other| other < column));
-        let probe = options.rows.as_ref().map(|filter| Probe::new(filter, &metadata, table));
+        let probe = options.rows.as_ref().and_then(|filter| Probe::of(filter, &metadata, table));
         let sizes = |group: &RowGroupMetaData| sizes(group, &mask, probe.as_ref());
         let groups = metadata.metadata().row_groups().iter().map(sizes).collect();
         Needed {
@@ -73,10 +74,10 @@ impl Needed {
     }
 
     /// The parts of a row group that threads decode side by side.
-    pub fn stretches(&self, group: usize) -> impl Iterator<Item = Range<usize>> {
+    pub fn stretches(&self, group: usize, is_far: bool) -> impl Iterator<Item = Range<usize>> {
         let sizes = self.groups[group];
-        let count = match self.order.is_empty() {
-            // They are only counted.
+        let count = match self.order.is_empty() || is_far {
+            // They are only counted, or each part would be asked for by each thread.
             true => 1,
             false => sizes.stretches(),
         };
@@ -97,10 +98,33 @@ impl Needed {
         let others = decoded_bytes.saturating_sub(probed_bytes);
         match &self.probe {
             Some(probe) if others / limits::PROBE_BYTES_OF_EACH >= probed_bytes => {
+                keep(file.expect(|| self.ranges(probe.mask(), group, &rows)))?;
                 Ok(probe.rows(file.clone(), group, &rows)?.unwrap_or(rows))
             }
             _ => Ok(rows),
         }
+    }
+
+    /// Where in the file those rows of a row group are: of each column its pages, where they are known, or all of it.
+    fn ranges(&self, mask: &ProjectionMask, group: usize, rows: &RowSelection) -> Vec<Range<u64>> {
+        let metadata = self.metadata.metadata();
+        let is_all = rows.row_count() == self.groups[group].rows;
+        let pages = metadata.offset_index().and_then(|pages| pages.get(group));
+        let columns = metadata.row_group(group).columns().iter().enumerate();
+        let mut ranges = vec![];
+        for (at, column) in columns.filter(|(at, _)| mask.leaf_included(*at)) {
+            let (start, bytes) = column.byte_range();
+            let pages = pages.and_then(|pages| pages.get(at)).map(|pages| pages.page_locations());
+            match pages.and_then(|pages| Some((pages, pages.first()?))) {
+                Some((pages, first)) if !is_all => {
+                    // What is before the first page is a dictionary for all of them.
+                    ranges.push(start..u64::try_from(first.offset).unwrap_or(start).max(start));
+                    ranges.extend(rows.scan_ranges(pages));
+                }
+                _ => ranges.push(start..start.saturating_add(bytes)),
+            }
+        }
+        ranges
     }
 
     /// Decodes those rows of a row group.
@@ -110,6 +134,7 @@ impl Needed {
         group: usize,
         rows: &RowSelection,
     ) -> Result<ParquetRecordBatchReader, ParquetError> {
+        keep(file.expect(|| self.ranges(&self.mask, group, rows)))?;
         let sizes = self.groups[group];
         let at_once = match self.order.is_empty() {
             // They are only counted.

@@ -19,7 +19,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 
-use super::at::FileAt;
+use crate::at::FileAt;
 use crate::convert::converted;
 
 /// The columns of a filter that a file has.
@@ -41,7 +41,12 @@ struct Column {
 }
 
 impl Probe {
-    pub fn new(filter: &Arc<RowFilter>, metadata: &ArrowReaderMetadata, table: &Schema) -> Probe {
+    /// None, if the file has none of them.
+    pub fn of(
+        filter: &Arc<RowFilter>,
+        metadata: &ArrowReaderMetadata,
+        table: &Schema,
+    ) -> Option<Probe> {
         let column = |in_table: usize| {
             let field = table.fields().get(in_table)?;
             let (in_file, _) = metadata.schema().column_with_name(field.name())?;
@@ -52,7 +57,9 @@ impl Probe {
         columns.sort_by_key(|column| column.in_file);
         let descriptor = metadata.metadata().file_metadata().schema_descr();
         let mask = ProjectionMask::roots(descriptor, columns.iter().map(|column| column.in_file));
-        Probe { filter: Arc::clone(filter), metadata: metadata.clone(), mask, columns }
+        let is_any = !columns.is_empty();
+        let (filter, metadata) = (Arc::clone(filter), metadata.clone());
+        is_any.then_some(Probe { filter, metadata, mask, columns })
     }
 
     /// The columns that it decodes.

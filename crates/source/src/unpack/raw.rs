@@ -1,10 +1,12 @@
 //! Bytes as they are in a file, with what has to be known of them while they are decompressed.
 
 use std::io::{self, BufRead, ErrorKind, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use caudal_csv::Input;
+
+use crate::remote::Failure;
 
 const BUFFER_BYTES: usize = 128 << 10;
 
@@ -19,12 +21,22 @@ pub struct Raw {
     is_short: bool,
     /// The file itself could not be read.
     has_failed: bool,
+    /// Why, where it is on the net: some decoders make errors of their own of it.
+    failure: FailureOf,
 }
+
+/// What became of the net, for whoever reads what is made of it.
+pub type FailureOf = Arc<Mutex<Option<Failure>>>;
 
 impl Raw {
     /// What has been taken is counted in `offset`.
     pub fn new(input: Input, offset: Arc<AtomicU64>) -> Raw {
-        Raw { input, buffer: vec![], at: 0, offset, is_short: false, has_failed: false }
+        let (is_short, has_failed, failure) = (false, false, FailureOf::default());
+        Raw { input, buffer: vec![], at: 0, offset, is_short, has_failed, failure }
+    }
+
+    pub fn failure(&self) -> FailureOf {
+        Arc::clone(&self.failure)
     }
 
     pub fn is_short(&self) -> bool {
@@ -58,7 +70,11 @@ impl Raw {
             }
         };
         self.buffer.truncate(left + read.as_ref().copied().unwrap_or(0));
-        self.has_failed |= read.is_err();
+        if let Err(error) = &read {
+            self.has_failed = true;
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            *failure = Failure::of_io(error).cloned();
+        }
         read
     }
 }

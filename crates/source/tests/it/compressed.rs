@@ -26,7 +26,7 @@ fn a_compressed_file_is_what_it_was() {
             assert_eq!(read.bytes, packed.len(), "{codec:?} of {count}");
             let source = table.open(vec![], Options::default()).unwrap();
             assert_eq!(source.total_bytes(), Some(packed.len() as u64));
-            assert!(!source.may_wait());
+            assert_eq!(source.waiting_threads(), 0);
         }
     }
 }

@@ -41,7 +41,7 @@ fn a_pipe_is_read_like_a_file() {
             feed(&path, move |writer| writer.write_all(&bytes).unwrap());
             let table = guessed(std::slice::from_ref(&path)).unwrap();
             let source = table.open(vec![0, 1, 2], Options::default()).unwrap();
-            assert!(source.may_wait() && source.total_bytes().is_none());
+            assert!(source.waiting_threads() == 1 && source.total_bytes().is_none());
             let read = read_source(source.as_ref()).unwrap();
             assert_eq!(read.batch, expected.batch);
             assert_eq!(read.bytes, length);
