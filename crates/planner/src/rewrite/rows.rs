@@ -11,7 +11,12 @@
 //! DataFusion compares them as structs, for which NULL is a value like any other, and `-0.0` is not `0.0`. No struct that is made is
 //! NULL; a row is where all of its columns are, of which a row is none (as in PostgreSQL).
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
+    Value,
+};
+
+use crate::idents::same as same_name;
 
 pub fn rewrite(expression: &mut Expr) {
     let by_columns = match expression {
@@ -42,13 +47,23 @@ pub fn rewrite(expression: &mut Expr) {
 /// Two rows of as many columns.
 fn pairs<'a>(left: &'a Expr, right: &'a Expr) -> Option<Vec<(&'a Expr, &'a Expr)>> {
     let (left, right) = (columns(left)?, columns(right)?);
-    (left.len() == right.len()).then(|| left.iter().zip(right).collect())
+    (left.len() == right.len()).then(|| left.into_iter().zip(right).collect())
 }
 
-fn columns(row: &Expr) -> Option<&[Expr]> {
+/// The columns of `(a, b)` or `ROW(a, b)`.
+fn columns(row: &Expr) -> Option<Vec<&Expr>> {
     match row {
-        Expr::Tuple(columns) if !columns.is_empty() => Some(columns),
+        Expr::Tuple(columns) if !columns.is_empty() => Some(columns.iter().collect()),
         Expr::Nested(inner) => columns(inner),
+        Expr::Function(Function { name, args: FunctionArguments::List(list), .. })
+            if same_name(&name.to_string(), "row") && !list.args.is_empty() =>
+        {
+            let columns = list.args.iter().map(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(column)) => Some(column),
+                _ => None,
+            });
+            columns.collect()
+        }
         _ => None,
     }
 }
@@ -86,7 +101,7 @@ fn same(left: &Expr, right: &Expr) -> Option<Expr> {
 
 /// Whether all columns of a row are NULL, or none is.
 fn nulls(row: &Expr, are_null: bool) -> Option<Expr> {
-    let each = columns(row)?.iter().map(|column| {
+    let each = columns(row)?.into_iter().map(|column| {
         let column = Box::new(column.clone());
         match (columns(&column), are_null) {
             (Some(_), _) => Expr::Value(Value::Boolean(!are_null).into()),
@@ -141,6 +156,8 @@ mod tests {
             ("(a, b) IN ((1, 2), (3, 4))", "((a = 1 AND b = 2) OR (a = 3 AND b = 4))"),
             ("(a, b) NOT IN ((1, 2))", "(NOT ((a = 1 AND b = 2)))"),
             ("(a, NULL) IS NULL", "(a IS NULL AND NULL IS NULL)"),
+            ("ROW(a, b) = ROW(c, d)", "(a = c AND b = d)"),
+            ("ROW(a, b) IS NOT NULL", "(a IS NOT NULL AND b IS NOT NULL)"),
             ("(a, b) IS NOT NULL", "(a IS NOT NULL AND b IS NOT NULL)"),
             ("(a, (b, c)) IS NULL", "(a IS NULL AND false)"),
             ("(a, (b, c)) = (1, (2, 3))", "(a = 1 AND (b = 2 AND c = 3))"),
