@@ -129,7 +129,7 @@ async fn why_a_query_failed_is_told_before_what_comes_by_a_new_queue() {
     let failure = Failure::new(codes::DATA, "no");
     records.create_failure(QueryId(0), &failure).await.unwrap();
     cluster.broker().delete(&queues.result(QueryId(0))).await.unwrap();
-    let end = Message::End { source: Source::Table(TableId(0)), count: 1, rows: None };
+    let end = Message::End { source: Source::Table(TableId(0)), count: 1 };
     let result = queues.result(QueryId(0));
     until("the queue is there", async || cluster.broker.queue_names().contains(&result)).await;
     cluster.send(&queues.result(QueryId(0)), end).await;

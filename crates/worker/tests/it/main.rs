@@ -24,5 +24,7 @@ mod faulty_mapper;
 #[path = "../../../caudal/tests/it/harness.rs"]
 #[allow(dead_code, reason = "what the others need")]
 mod harness;
+#[path = "../../../caudal/tests/it/only_needed.rs"]
+mod only_needed;
 #[path = "../../../caudal/tests/it/random_sql.rs"]
 mod random_sql;
