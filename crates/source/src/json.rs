@@ -46,11 +46,7 @@ pub struct Json {
 
 impl Json {
     /// With the names that the objects at the beginning of each file have, and types that fit their values.
-    pub fn guessed(
-        table: &str,
-        origins: Arc<[Origin]>,
-        said: &Said,
-    ) -> Result<(Json, Vec<Note>), Error> {
+    pub fn guessed(origins: Arc<[Origin]>, said: &Said) -> Result<(Json, Vec<Note>), Error> {
         let Looked { guess, layouts, .. } = look_at_all(&origins)?;
         let no_table = |why: &str| Error::NoTable {
             path: origins[0].path().to_path_buf(),
@@ -60,7 +56,7 @@ impl Json {
             _ if guess.has_too_many_names() => {
                 return Err(no_table("its objects have too many names"));
             }
-            DataType::Struct(fields) => said.typed_fields(table, &origins[0], &fields)?,
+            DataType::Struct(fields) => said.typed_fields(&origins[0], &fields)?,
             _ => return Err(no_table("there is no object in it that has names")),
         };
         let schema = Arc::new(Schema::new(fields.iter().map(column).collect::<Vec<_>>()));

@@ -64,7 +64,6 @@ impl Said {
     /// The columns of JSON with the types that are said, and what there is to say about those that have not been seen.
     pub(crate) fn typed_fields(
         &self,
-        table: &str,
         origin: &Origin,
         fields: &Fields,
     ) -> Result<(Fields, Vec<Note>), Error> {

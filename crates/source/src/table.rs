@@ -126,7 +126,7 @@ fn format_of(
     }
     said.check_is_no_csv(table, kind.name())?;
     if kind == Kind::Json {
-        let (json, notes) = Json::guessed(table, origins, said)?;
+        let (json, notes) = Json::guessed(origins, said)?;
         return Ok((Arc::new(json), notes));
     }
     said.check_no_types(table, kind.name())?;

@@ -169,6 +169,7 @@ fn files_with_other_columns_are_told() {
     --- stderr
     warning: 2.csv: has columns that the table's first file has not: c; {union_by_name=true} takes them
     warning: 2.csv: lacks columns that the table's first file has: b; {union_by_name=true} makes them NULL
+    warning: 1.csv: is the table's first file, and says which columns there are
     ");
     let ran = place.query("SELECT * FROM t ORDER BY a", &["-t", "t=?.csv{union_by_name=true}"]);
     assert_snapshot!(ran, @"
