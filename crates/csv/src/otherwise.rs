@@ -81,7 +81,9 @@ fn options_for(ways: &[Way], values: &[Vec<u8>]) -> Vec<String> {
         [null] => Some(format!("null='{null}'")),
         nulls => Some(format!("null=['{}']", nulls.join("', '"))),
     };
-    let others = ways.filter(|_| !first.option.is_empty());
+    // One that only says more than the first is none.
+    let more = format!("{}, ", first.option);
+    let others = ways.filter(|way| !first.option.is_empty() && !way.option.starts_with(&more));
     let options = std::iter::once(first).chain(others).map(|way| {
         let option = Some(way.option.clone()).filter(|said| !said.is_empty());
         nulls.iter().cloned().chain(option).collect::<Vec<_>>().join(", ")

@@ -20,6 +20,7 @@ mod failing_queries;
 mod formats;
 mod from_files;
 mod help;
+mod help_of_files;
 mod interrupt;
 mod long_stream;
 mod misfits;

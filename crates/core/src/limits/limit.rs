@@ -66,6 +66,7 @@ fn unit(word: &str) -> Option<&'static str> {
         "CANDIDATES" => "candidates",
         "CHANNELS" => "channels",
         "CHARS" => "characters",
+        "COLUMNS" => "columns",
         "COMPACTIONS" => "records",
         "CLIENTS" => "clients",
         "CONNECTIONS" => "connections",

@@ -40,8 +40,8 @@ fn compressed() {
     fuzz("compressed");
 }
 
+/// A part of the others, in a process of its own; by itself it does nothing.
 #[test]
-#[ignore = "a part of the others, in a process of its own"]
 fn child() {
     child::run();
 }

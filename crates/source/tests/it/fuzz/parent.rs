@@ -59,7 +59,7 @@ fn start(target: &str, seconds: u64, folder: &Path) -> std::io::Result<Child> {
     Command::new("sh")
         .args(["-c", &format!("ulimit -v {MEMORY_KIB} && exec \"$0\" \"$@\"")])
         .arg(std::env::current_exe()?)
-        .args(["fuzz::child", "--exact", "--ignored", "--nocapture"])
+        .args(["fuzz::child", "--exact", "--nocapture"])
         .env(TARGET, target)
         .env(SECONDS_OF_CHILD, seconds.to_string())
         .env(FOLDER, folder)
