@@ -18,6 +18,7 @@ mod failing_queries;
 mod formats;
 mod from_files;
 mod help;
+mod help_of_shells;
 mod interrupt;
 mod misfits;
 mod on_a_cluster;
