@@ -21,6 +21,7 @@ mod formats;
 mod from_files;
 mod help;
 mod help_of_files;
+mod help_of_shells;
 mod interrupt;
 mod long_stream;
 mod misfits;

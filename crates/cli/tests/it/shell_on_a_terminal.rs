@@ -100,6 +100,15 @@ fn answers_are_as_wide_as_the_terminal_is_now() {
     terminal.shows("│ c9     ┆ 9     │").ends_with(PROMPT);
 }
 
+/// Also where a terminal does not say that it is a paste.
+#[test]
+fn what_is_typed_ahead_is_not_lost() {
+    let place = Place::new();
+    let Some(terminal) = shell(&place, "caudal shell") else { return };
+    terminal.types("SELECT 1 AS aa;\rSELECT\r2 AS bb;\r.mode markdown\rSELECT 3 AS cc;\r");
+    terminal.shows("│ aa │").shows("│ bb │").shows("| cc |").ends_with(PROMPT);
+}
+
 #[test]
 fn errors_are_told_and_the_shell_goes_on() {
     let place = shop();
