@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from aggregates import Aggregates
+from dependent import Dependent
 from expressions import DUCKDB_ONLY, TYPES, Column, Expressions, kind_of
 from sources import Sources
 
@@ -21,7 +22,7 @@ class Query:
     tape: list
 
 
-class Grammar(Expressions, Aggregates, Sources):
+class Grammar(Expressions, Aggregates, Sources, Dependent):
     def __init__(self, dice, tables):
         self.dice = dice
         # Half of the queries keep to what SQLite has, too.
@@ -41,6 +42,8 @@ class Grammar(Expressions, Aggregates, Sources):
         self.sqlite = not self.wild
         # The order in which the windows of a SELECT count rows, if there may be copies of some.
         self.numbering, self.copies = None, True
+        # Whether rows of a GROUP BY are told apart by its keys.
+        self.plain_groups = True
         # Whether results that differ in their last digits would be compared with anything.
         self.inexact = False
 
@@ -207,7 +210,7 @@ class Grammar(Expressions, Aggregates, Sources):
         if d.one_in(3):
             limit = str(d.between(0, 4))
             if d.one_in(5) and self.subqueries > 0:
-                limit = self.scalar_subquery([], "int")
+                limit = self.scalar_subquery(self.plain_keys(keys, scope), "int")
             test = "count(*)" if d.below(2) == 0 else self.aggregate("int", scope)
             having = f" HAVING {test} {d.among(['>', '<', '<>', '>=', '='])} {limit}"
         return self.listed("", items, source, f"{where}{clause}{having}")
@@ -228,8 +231,12 @@ class Grammar(Expressions, Aggregates, Sources):
                 frame = d.among(["", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"])
                 return f"{d.among(['sum', 'max', 'min'])}({aggregate('int')}) OVER (ORDER BY {order}{frame})"
             case 6 if ty in ("int", "float") and self.subqueries > 0:
-                return f"({aggregate()} + {self.scalar_subquery([], ty)})"
+                return f"({aggregate()} + {self.scalar_subquery(self.plain_keys(keys, scope), ty)})"
         return aggregate()
+
+    def plain_keys(self, keys, scope):
+        """Keys that a subquery can name: columns, where each group has one value of them."""
+        return [key for key in keys if key in scope] if self.plain_groups else []
 
     def windowed(self, types, scope, source, where):
         d = self.dice
@@ -271,8 +278,10 @@ class Grammar(Expressions, Aggregates, Sources):
         """Of one row whatever the data: an aggregate, or the first of all that are ordered."""
         d = self.dice
         self.subqueries -= 1
-        source, inner = self.source(0)
         outer = [column for column in scope if not column.bare]
+        if d.below(3) == 2 and outer:
+            return self.dependent_scalar(outer, ty)
+        source, inner = self.source(0)
         where = f" WHERE {self.correlation(inner, outer)}" if outer and d.one_in(2) else ""
         if not where and d.one_in(2):
             where = f" WHERE {self.predicate(inner, 1)}"
@@ -296,6 +305,8 @@ class Grammar(Expressions, Aggregates, Sources):
         d = self.dice
         self.subqueries -= 1
         outer = [column for column in scope if not column.bare]
+        if d.below(3) == 2 and outer:
+            return self.dependent_predicate(scope, outer)
         source, inner = self.source(0)
         shape = d.below(5 if self.portable else 6)
         if shape < 2 or not outer:

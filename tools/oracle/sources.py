@@ -20,29 +20,24 @@ class Sources:
                 return f"{left}, {right}", scope + more
             if kind == "CROSS JOIN" and d.one_in(3) and not self.portable:
                 # A derived table that names columns of the one before it.
-                self.duckdb_only()
-                base, inner = self.one_source(0)
-                alias = self.alias()
-                outer = [column for column in scope if not column.bare]
-                where = f" WHERE {self.correlation(inner, outer)}" if outer else ""
-                item = self.aggregate("int", inner) if d.below(2) == 0 else self.leaf(inner, "int")
-                left = f"{left} CROSS JOIN LATERAL (SELECT {item} AS c0 FROM {base}{where}) AS {alias}"
-                scope = scope + [Column(f"{alias}.c0", "int")]
+                left, scope = self.lateral(left, scope)
                 continue
             if kind == "CROSS JOIN":
                 left, scope = f"{left} CROSS JOIN {right}", scope + more
                 continue
-            left, scope = f"{left} {kind} {right} ON {self.join_condition(scope, more)}", scope + more
+            left, scope = f"{left} {kind} {right} ON {self.join_condition(scope, more, kind)}", scope + more
         return left, scope
 
-    def join_condition(self, left, right):
+    def join_condition(self, left, right, kind):
         d = self.dice
         # DuckDB has no subqueries in the condition of an outer join.
-        keep, self.subqueries = self.subqueries, 0
+        keep = self.subqueries
+        self.subqueries = keep if kind == "JOIN" else 0
         said = self.equalities(left, right)
         if not said or d.one_in(4):
             said.append(self.predicate(left + right, 1))
-        self.subqueries = keep
+        if kind != "JOIN":
+            self.subqueries = keep
         return " AND ".join(said)
 
     def equalities(self, left, right):

@@ -352,6 +352,41 @@ pub const KINDS: &[Kind] = &[
         "SELECT count(*) AS v FROM t AS x, u AS y WHERE {}",
         &["x.n < y.n", "x.n > y.n", "x.n < y.k", "x.k < y.n", "x.n + y.n = 0", "x.n - y.n = 0"],
     ),
+    // Subqueries that depend on their row, by other comparisons than equality.
+    Kind(
+        "SELECT sum(coalesce(({}), -1)) AS v FROM t",
+        &[
+            "SELECT count(*) FROM u WHERE u.n < t.n",
+            "SELECT count(*) FROM u WHERE u.n <= t.n",
+            "SELECT count(*) FROM u WHERE u.n < t.k",
+            "SELECT count(u.k) FROM u WHERE u.n < t.n",
+            "SELECT count(*) FROM u WHERE u.n < t.n AND u.k <> t.k",
+            "SELECT count(*) FROM u WHERE u.n IS DISTINCT FROM t.n",
+            "SELECT max(u.n) FROM u WHERE u.n < t.n",
+            "SELECT max(u.n) FROM u WHERE u.n < t.n HAVING count(*) > t.k",
+            "SELECT u.n FROM u WHERE u.n < t.n ORDER BY u.n LIMIT 1",
+            "SELECT u.n FROM u WHERE u.n < t.n ORDER BY u.n DESC LIMIT 1",
+            "SELECT u.n FROM u WHERE u.n < t.n ORDER BY u.n LIMIT 1 OFFSET 1",
+            "SELECT count(*) FROM (SELECT DISTINCT u.k FROM u WHERE u.n < t.n) AS x",
+            "SELECT count(*) FROM (SELECT u.k FROM u WHERE u.n < t.n UNION SELECT t.k) AS x",
+            "SELECT count(*) FROM (SELECT u.k FROM u WHERE u.n < t.n EXCEPT SELECT t.k) AS x",
+            "SELECT count(*) FROM u WHERE EXISTS (SELECT 1 FROM t AS y WHERE y.n < t.n AND y.k = u.k)",
+            "SELECT count(*) FROM u WHERE EXISTS (SELECT 1 FROM t AS y WHERE y.n < u.n AND y.k = t.k)",
+        ],
+    ),
+    Kind(
+        "SELECT sum(CASE WHEN {} THEN 1 ELSE 100 END) AS v FROM t",
+        &[
+            "EXISTS (SELECT 1 FROM u WHERE u.n < t.n AND u.k = t.k)",
+            "EXISTS (SELECT 1 FROM u WHERE u.n > t.n AND u.k = t.k)",
+            "NOT EXISTS (SELECT 1 FROM u WHERE u.n < t.n AND u.k = t.k)",
+            "n IN (SELECT u.n FROM u WHERE u.k = t.k)",
+            "n IN (SELECT u.n FROM u WHERE u.k <> t.k)",
+            "n NOT IN (SELECT u.n FROM u WHERE u.k = t.k)",
+            "n > ALL (SELECT u.n FROM u WHERE u.k = t.k)",
+            "n > ANY (SELECT u.n FROM u WHERE u.k = t.k)",
+        ],
+    ),
     Kind(
         "SELECT count(*) AS v FROM t WHERE {}",
         &[

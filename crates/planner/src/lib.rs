@@ -31,6 +31,7 @@ mod copies;
 pub mod cut;
 mod dates;
 mod decimals;
+mod decorrelate;
 mod dependencies;
 pub mod describe;
 mod diagnose;

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::refusals::{self, Refused};
 use crate::spec::QuerySpec;
 use crate::{
-    calls, cases, copies, decimals, inner_orders, intervals, large_limits, nulls, one_type,
-    only_row, orders, range_frames, shifts, sort_keys, subqueries, times, values,
+    calls, cases, copies, decimals, decorrelate, inner_orders, intervals, large_limits, nulls,
+    one_type, only_row, orders, range_frames, shifts, sort_keys, subqueries, times, values,
 };
 
 pub fn rewrite(
@@ -31,10 +31,17 @@ pub fn rewrite(
     let plan = intervals::compare(plan).map_err(&invalid)?;
     let plan = nulls::keep(plan).map_err(&invalid)?;
     let plan = shifts::widen(plan).map_err(&invalid)?;
+    let refused = |message: String| {
+        let hint = Some("join the tables instead".to_string());
+        Error::Refused { query: query.name.clone(), message, hint, at: None }
+    };
+    let plan = decorrelate::unnest(plan).map_err(|error| match decorrelate::refusal(&error) {
+        Some(message) => refused(message),
+        None => invalid(error),
+    })?;
     let plan = subqueries::join(plan).map_err(&invalid)?;
     if let Some(message) = subqueries::check(&plan) {
-        let hint = Some("join the tables instead".to_string());
-        return Err(Error::Refused { query: query.name.clone(), message, hint, at: None });
+        return Err(refused(message));
     }
     let plan = only_row::enforce(plan).map_err(&invalid)?;
     let plan = large_limits::drop(plan).map_err(&invalid)?;

@@ -122,6 +122,7 @@ fn passes_on(function: &str) -> bool {
         "nvl",
         "nvl2",
         "one_nan",
+        "only_value",
         "sentiment",
         "sign",
     ];

@@ -8,6 +8,7 @@
 //! - [`in_time`]: what `to_timestamp` of floats needs to know where time ends;
 //! - [`interval_key`]: what intervals are compared by;
 //! - [`one_nan`]: what makes any NaN the same;
+//! - [`only_value`]: what scalar subqueries need to have one row at most;
 //! - [`ordered`]: `array_agg` and `string_agg` that put their values in order themselves;
 //! - [`patterns`]: what LIKE and SIMILAR TO need to know the patterns of SQL;
 //! - [`reach`]: what windows over times need to know where time ends;
@@ -36,6 +37,7 @@ mod in_time;
 mod interval_key;
 mod median;
 mod one_nan;
+mod only_value;
 mod ordered;
 mod patterns;
 mod percentile;
@@ -91,6 +93,7 @@ pub fn scalars() -> Vec<ScalarUDF> {
         as_is(),
         beside(),
         one_nan(),
+        only_value(),
         pattern(PatternKind::Like),
         pattern(PatternKind::SimilarTo),
         reach(true),
@@ -145,6 +148,11 @@ pub fn beside() -> ScalarUDF {
 /// `one_nan`, as it is registered.
 pub fn one_nan() -> ScalarUDF {
     ScalarUDF::new_from_impl(one_nan::OneNan::new())
+}
+
+/// `only_value`, as it is registered.
+pub fn only_value() -> ScalarUDF {
+    ScalarUDF::new_from_impl(only_value::OnlyValue::new())
 }
 
 /// `like_pattern` or `similar_pattern`, as they are registered.

@@ -102,6 +102,21 @@ pub fn check(plan: &LogicalPlan) -> Option<String> {
     wrong.map(|what| format!("a subquery that depends on the row around it {what}"))
 }
 
+/// Whether DataFusion joins a subquery rightly, and all that are inside of it.
+pub fn is_left_to_datafusion(node: &LogicalPlan, part: &Expr, subquery: &Subquery) -> bool {
+    let is_compared = matches!(part, Expr::InSubquery(_) | Expr::SetComparison(_));
+    unanswerable(node, part, subquery).is_none()
+        && check(&subquery.subquery).is_none()
+        // A comparison with what is grouped would be a condition on the groups.
+        && !(is_compared && sees_all_rows(&subquery.subquery))
+}
+
+/// The same for what is right of LATERAL.
+pub fn is_lateral_left_to_datafusion(right: &LogicalPlan) -> bool {
+    lateral(right)
+        .is_some_and(|plan| on_the_way(plan, Used::Lateral).is_none() && check(plan).is_none())
+}
+
 /// Plan to the right of LATERAL.
 fn lateral(plan: &LogicalPlan) -> Option<&LogicalPlan> {
     match plan {

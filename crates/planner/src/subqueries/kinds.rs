@@ -19,8 +19,21 @@ use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuant
 use datafusion::logical_expr::{Expr, LogicalPlan, Operator, binary_expr, lit, not, or, when};
 use datafusion::scalar::ScalarValue;
 
-use super::Joiner;
 use super::one_row::{self, Summary};
+
+/// Tables that are joined for what stands in an expression.
+pub trait Joins {
+    /// Joins a table of one row; its name.
+    fn one_row(&mut self, row: LogicalPlan) -> Result<String>;
+
+    /// Whether a value is in the first column of a table: yes or no.
+    fn mark(&mut self, value: Expr, table: &LogicalPlan) -> Result<Expr>;
+
+    /// A column of such a table.
+    fn column(&self, table: &str, name: &str) -> Expr {
+        Expr::Column(Column::new(Some(table), name))
+    }
+}
 
 /// A comparison with a set that always has one row is a comparison with its value; and it exists.
 pub fn compared(part: &Expr) -> Option<Expr> {
@@ -38,15 +51,15 @@ pub fn compared(part: &Expr) -> Option<Expr> {
     one_row::is_one(&subquery.subquery).then(|| binary_expr(*value.clone(), op, scalar()))
 }
 
-pub fn replacement(part: Expr, joiner: &mut Joiner<'_>) -> Result<Expr> {
+pub fn replacement(part: Expr, joiner: &mut dyn Joins) -> Result<Expr> {
     match part {
         Expr::ScalarSubquery(subquery) => {
             let table = joiner.one_row(one_row::value(&subquery.subquery)?)?;
-            Ok(column(&table, "value"))
+            Ok(joiner.column(&table, "value"))
         }
         Expr::Exists(Exists { subquery, negated }) => {
             let table = joiner.one_row(one_row::found(&subquery.subquery)?)?;
-            let found = column(&table, "found");
+            let found = joiner.column(&table, "found");
             Ok(if negated { not(found) } else { found })
         }
         Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
@@ -60,20 +73,20 @@ pub fn replacement(part: Expr, joiner: &mut Joiner<'_>) -> Result<Expr> {
     }
 }
 
-fn is_in(value: Expr, plan: &LogicalPlan, joiner: &mut Joiner<'_>) -> Result<Expr> {
+fn is_in(value: Expr, plan: &LogicalPlan, joiner: &mut dyn Joins) -> Result<Expr> {
     let (found, summary) = found(&value, plan, joiner)?;
-    decided(found, true, value, &summary)
+    decided(found, true, value, &summary, joiner)
 }
 
 /// Whether a value is in there for sure, and the table that says how many there are.
-fn found(value: &Expr, plan: &LogicalPlan, joiner: &mut Joiner<'_>) -> Result<(Expr, String)> {
+fn found(value: &Expr, plan: &LogicalPlan, joiner: &mut dyn Joins) -> Result<(Expr, String)> {
     if value.any_column_refs() {
         let mark = joiner.mark(value.clone(), plan)?;
         return Ok((mark, joiner.one_row(one_row::summary(plan, Summary::Rows)?)?));
     }
     // A constant has nothing to join by: its equals are counted.
     let summary = joiner.one_row(one_row::summary(plan, Summary::Equals(value.clone()))?)?;
-    Ok((column(&summary, "equals").gt(lit(0)), summary))
+    Ok((joiner.column(&summary, "equals").gt(lit(0)), summary))
 }
 
 /// `IN` or `NOT IN`, where it is only asked whether it is true.
@@ -81,7 +94,7 @@ pub fn truth_of_in(
     value: Expr,
     plan: &LogicalPlan,
     negated: bool,
-    joiner: &mut Joiner<'_>,
+    joiner: &mut dyn Joins,
 ) -> Result<Expr> {
     if !negated && value.any_column_refs() {
         return joiner.mark(value, plan);
@@ -90,7 +103,7 @@ pub fn truth_of_in(
     if !negated {
         return Ok(found);
     }
-    let (rows, values) = (column(&summary, "rows"), column(&summary, "values"));
+    let (rows, values) = (joiner.column(&summary, "rows"), joiner.column(&summary, "values"));
     let all_known = value.is_not_null().and(values.eq(rows.clone()));
     Ok(not(found).and(or(rows.eq(lit(0)), all_known)))
 }
@@ -100,7 +113,7 @@ fn quantified(
     op: Operator,
     quantifier: &SetQuantifier,
     plan: &LogicalPlan,
-    joiner: &mut Joiner<'_>,
+    joiner: &mut dyn Joins,
 ) -> Result<Expr> {
     let all = *quantifier == SetQuantifier::All;
     match (op, all) {
@@ -109,7 +122,7 @@ fn quantified(
         _ => {}
     }
     let summary = joiner.one_row(one_row::summary(plan, Summary::Extremes)?)?;
-    let (least, greatest) = (column(&summary, "least"), column(&summary, "greatest"));
+    let (least, greatest) = (joiner.column(&summary, "least"), joiner.column(&summary, "greatest"));
     let compare = |with: Expr| binary_expr(value.clone(), op, with);
     // What one value decides: for ANY that it is true, for ALL that it is false.
     let decides = match (op, all) {
@@ -121,18 +134,20 @@ fn quantified(
         (Operator::Eq, _) => or(not(compare(least)), not(compare(greatest))),
         _ => return datafusion::common::not_impl_err!("{op} with ANY or ALL of a subquery"),
     };
-    decided(decides, !all, value, &summary)
+    decided(decides, !all, value, &summary, joiner)
 }
 
 /// `outcome` where something decides; else NULL where something is not known; else the contrary.
-fn decided(decides: Expr, outcome: bool, value: Expr, summary: &str) -> Result<Expr> {
-    let (rows, values) = (column(summary, "rows"), column(summary, "values"));
+fn decided(
+    decides: Expr,
+    outcome: bool,
+    value: Expr,
+    summary: &str,
+    joiner: &dyn Joins,
+) -> Result<Expr> {
+    let (rows, values) = (joiner.column(summary, "rows"), joiner.column(summary, "values"));
     let unknown = rows.clone().gt(lit(0)).and(or(value.is_null(), values.lt(rows)));
     when(decides, lit(outcome))
         .when(unknown, lit(ScalarValue::Boolean(None)))
         .otherwise(lit(!outcome))
-}
-
-fn column(table: &str, name: &str) -> Expr {
-    Expr::Column(Column::new(Some(table), name))
 }

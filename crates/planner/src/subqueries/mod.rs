@@ -17,13 +17,13 @@
 //!
 //! What each kind of subquery is, over those one-row tables: [`kinds`].
 //!
-//! Subqueries that do depend on the row ([`correlated`]) are left to DataFusion, where it is right; what they give for no rows
-//! at all has to be kept for it ([`empty`]).
+//! Subqueries that do depend on the row are answered by [`decorrelate`](crate::decorrelate), or left to DataFusion, where it is right
+//! ([`correlated`]); what they give for no rows at all has to be kept for it ([`empty`]).
 
 mod correlated;
 mod empty;
-mod kinds;
-mod one_row;
+pub(crate) mod kinds;
+pub(crate) mod one_row;
 
 use std::sync::Arc;
 
@@ -35,7 +35,9 @@ use datafusion::logical_expr::{
     BinaryExpr, Expr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, binary_expr,
 };
 
-pub use correlated::check;
+use self::kinds::Joins;
+
+pub use correlated::{check, is_lateral_left_to_datafusion, is_left_to_datafusion};
 
 /// Joins every subquery that is independent of its row.
 pub fn join(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -178,22 +180,6 @@ impl Joiner<'_> {
         })
     }
 
-    /// Joins a table of one row; its name.
-    fn one_row(&mut self, row: LogicalPlan) -> Result<String> {
-        let alias = self.next();
-        let row = LogicalPlanBuilder::from(row).alias(alias.as_str())?.build()?;
-        self.joined.push(Joined::OneRow(row));
-        Ok(alias)
-    }
-
-    /// Whether a value is in the first column of a table: yes or no.
-    fn mark(&mut self, value: Expr, table: &LogicalPlan) -> Result<Expr> {
-        let alias = self.next();
-        let table = LogicalPlanBuilder::from(table.clone()).alias(alias.as_str())?.build()?;
-        self.joined.push(Joined::Marked { table, value });
-        Ok(Expr::Column(Column::new(Some(alias), "mark")))
-    }
-
     fn next(&mut self) -> String {
         *self.count += 1;
         format!("__subquery_{}", self.count)
@@ -244,6 +230,22 @@ impl Joiner<'_> {
             (false, false) => correlated::is_in(value, &subquery, input)?,
         };
         Ok(Transformed::yes(by))
+    }
+}
+
+impl Joins for Joiner<'_> {
+    fn one_row(&mut self, row: LogicalPlan) -> Result<String> {
+        let alias = self.next();
+        let row = LogicalPlanBuilder::from(row).alias(alias.as_str())?.build()?;
+        self.joined.push(Joined::OneRow(row));
+        Ok(alias)
+    }
+
+    fn mark(&mut self, value: Expr, table: &LogicalPlan) -> Result<Expr> {
+        let alias = self.next();
+        let table = LogicalPlanBuilder::from(table.clone()).alias(alias.as_str())?.build()?;
+        self.joined.push(Joined::Marked { table, value });
+        Ok(Expr::Column(Column::new(Some(alias), "mark")))
     }
 }
 

@@ -37,6 +37,14 @@ snapshot!(not_in_is_divided_by_its_key, "SELECT s FROM t WHERE k NOT IN (SELECT 
 snapshot!(a_scalar_subquery_is_a_stage, "SELECT s FROM t WHERE n > (SELECT avg(n) FROM u)");
 snapshot!(a_subquery_of_many_rows_is_watched, "SELECT s FROM t WHERE n = (SELECT n FROM u)");
 snapshot!(
+    a_dependent_count_is_made_for_distinct_values,
+    "SELECT s, (SELECT count(*) FROM u WHERE u.n < t.n) FROM t"
+);
+snapshot!(
+    a_dependent_in_is_a_mark_and_two_counts,
+    "SELECT s, n IN (SELECT u.n FROM u WHERE u.k > t.k) FROM t"
+);
+snapshot!(
     an_aggregate_in_a_union_is_made_once,
     "SELECT n FROM t UNION ALL SELECT count(*) FROM u UNION ALL SELECT 1"
 );
