@@ -14,12 +14,13 @@ use datafusion::scalar::ScalarValue;
 
 use super::outer::Outer;
 use super::refuse;
+use super::settled::{Doubt, Settled};
 
 /// ```text
 /// SubqueryAlias: __outer_1
 ///   Distinct:
 ///     Projection: t.k AS __outer_1_0, t.f AS __outer_1_1, 1.0 / t.f < 0.0 AS __outer_1_2
-///       (the rows around the subquery)
+///       (the rows around the subquery: at least these, [`Settled`])
 /// ```
 ///
 /// `-0.0` equals `0.0`, but `CAST(f AS TEXT)` and `1 / f` tell them apart: so a float is a key together with its sign. Groups and
@@ -41,11 +42,15 @@ struct Key {
     zero: Option<ScalarValue>,
     /// Whether it is NULL just where another key is.
     is_sign: bool,
-    is_float: bool,
+    /// Whether there is a key that says so for it.
+    has_sign: bool,
 }
 
 impl Domain {
     pub fn new(alias: &str, rows: &LogicalPlan, outer: Vec<Outer>) -> Result<Self> {
+        let Some(settled) = Settled::of(rows)? else {
+            return refuse("depends on rows that may be others when they are computed again");
+        };
         let (mut of_row, mut signs) = (vec![], vec![]);
         for outer in &outer {
             let field = rows.schema().field_from_column(&outer.column)?;
@@ -53,24 +58,28 @@ impl Domain {
             if !can_be_a_key(kind) {
                 return refuse(&format!("depends on a value of type {kind}"));
             }
+            let doubt = settled.doubt(&outer.column);
+            if doubt == Some(Doubt::Value) {
+                return refuse("depends on a value that may be another when it is computed again");
+            }
             let value = Expr::Column(outer.column.clone());
-            if kind.is_floating() {
+            let has_sign = kind.is_floating() && doubt.is_none();
+            if has_sign {
                 let inverse =
                     binary_expr(lit(1.0), Operator::Divide, cast(value.clone(), DataType::Float64));
                 let value = binary_expr(inverse, Operator::Lt, lit(0.0));
                 let zero = field.is_nullable().then_some(ScalarValue::Boolean(Some(false)));
-                signs.push(Key { value, zero, is_sign: true, is_float: false });
+                signs.push(Key { value, zero, is_sign: true, has_sign: false });
             }
             let zero = field.is_nullable().then(|| ScalarValue::new_default(kind)).transpose()?;
-            let is_float = kind.is_floating();
-            of_row.push(Key { value, zero, is_sign: false, is_float });
+            of_row.push(Key { value, zero, is_sign: false, has_sign });
         }
-        let floats = (0..outer.len()).filter(|at| of_row[*at].is_float);
+        let floats = (0..outer.len()).filter(|at| of_row[*at].has_sign);
         let signs_at: Vec<_> = floats.zip(outer.len()..).collect();
         of_row.append(&mut signs);
         let names: Vec<String> = (0..of_row.len()).map(|at| format!("{alias}_{at}")).collect();
         let values = of_row.iter().zip(&names).map(|(key, name)| key.value.clone().alias(name));
-        let plan = LogicalPlanBuilder::from(rows.clone()).project(values)?.distinct()?;
+        let plan = LogicalPlanBuilder::from(settled.plan).project(values)?.distinct()?;
         let bare: Vec<Column> = names.iter().map(Column::from_name).collect();
         let plan = with_signs(plan.build()?, &bare, &signs_at)?;
         let plan = LogicalPlanBuilder::from(plan).alias(alias)?.build()?;

@@ -9,7 +9,7 @@
 //!                                        Filter: u.m < __outer_1_0
 //! ```
 //!
-//! Without keys of its own an aggregate gives a row for every outer row, also where there is nothing to aggregate: of these
+//! Without keys of its own (or with a grouping set of none) an aggregate gives a row for every outer row, also where there is nothing to aggregate: of these
 //! groups nothing is seen, and what the aggregate is then stands here.
 
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use datafusion::prelude::coalesce;
 use datafusion::scalar::ScalarValue;
 
 use super::domain::{columns, join_by};
+use super::grouping_sets::has_group_of_all;
 use super::push::{Push, Pushed};
 use super::refuse;
 
@@ -72,7 +73,7 @@ const NULL_FOR_NOTHING: [&str; 36] = [
 impl Push<'_> {
     pub fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Pushed> {
         let grouped = self.grouped(aggregate)?;
-        match aggregate.group_expr.is_empty() {
+        match has_group_of_all(aggregate)? {
             true => self.with_empty_groups(aggregate, grouped),
             false => Ok(grouped),
         }
@@ -80,16 +81,12 @@ impl Push<'_> {
 
     /// The groups that there are.
     pub fn grouped(&mut self, aggregate: &Aggregate) -> Result<Pushed> {
-        if aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))) {
-            return refuse("has GROUPING SETS, ROLLUP or CUBE");
-        }
         if aggregate.aggr_expr.iter().any(belongs_outside) {
             return refuse("has an aggregate of nothing but the row around it");
         }
         let node = LogicalPlan::Aggregate(aggregate.clone());
         let input = self.plan(&aggregate.input)?;
-        let mut keys = self.named(&aggregate.group_expr, &node, &input)?;
-        keys.extend(columns(&input.keys));
+        let keys = self.group_keys(aggregate, &input)?;
         let aggregates = self.named(&aggregate.aggr_expr, &node, &input)?;
         let aggregate = Aggregate::try_new(Arc::new(input.plan), keys, aggregates)?;
         let plan = self.domain.with_signs(LogicalPlan::Aggregate(aggregate), &input.keys)?;
@@ -104,15 +101,16 @@ impl Push<'_> {
         let joined = join_by(domain, groups.plan, on, JoinType::Left, None)?;
         let names = NamePreserver::new_for_projection();
         let mut values = vec![];
-        for (column, (made, field)) in
-            known.into_iter().zip(aggregate.aggr_expr.iter().zip(aggregate.schema.fields()))
-        {
+        // What it groups by is NULL in a group of all.
+        let made_from = known.len() - aggregate.aggr_expr.len();
+        for (at, column) in known.into_iter().enumerate() {
             let column = Expr::Column(column);
             let name = names.save(&column);
-            values.push(match is_count(made)? {
+            let is_count = at >= made_from && is_count(&aggregate.aggr_expr[at - made_from])?;
+            values.push(match is_count {
                 true => {
-                    let zero = lit(ScalarValue::new_zero(field.data_type())?);
-                    name.restore(coalesce(vec![column, zero]))
+                    let zero = ScalarValue::new_zero(aggregate.schema.field(at).data_type())?;
+                    name.restore(coalesce(vec![column, lit(zero)]))
                 }
                 false => column,
             });

@@ -16,10 +16,10 @@
 //!                                                      TableScan: x
 //! ```
 //!
-//! - [`attach`], [`scalar`]: where subqueries stand, and what stands there instead;
+//! - [`attach`], [`found`], [`scalar`]: where subqueries stand, and what stands there instead;
 //! - [`lateral`]: LATERAL, which is the same without a place in an expression;
-//! - [`domain`]: the distinct values, and joins by them;
-//! - [`push`]: the subquery for all of them, operator by operator ([`groups`], [`firsts`], [`pairs`]);
+//! - [`domain`]: the distinct values, and joins by them; [`settled`]: values that are sure to be there again;
+//! - [`push`]: the subquery for all of them, operator by operator ([`groups`], [`grouping_sets`], [`firsts`], [`pairs`]);
 //! - [`outer`], [`renamed`]: which columns of the row around are named, also by subqueries in subqueries. These come to depend
 //!   on the rows that have been made, and are then answered in the same way: outermost first.
 //!
@@ -29,6 +29,8 @@
 mod attach;
 mod domain;
 mod firsts;
+mod found;
+mod grouping_sets;
 mod groups;
 mod lateral;
 mod names;
@@ -37,6 +39,7 @@ mod pairs;
 mod push;
 mod renamed;
 mod scalar;
+mod settled;
 
 use std::fmt;
 

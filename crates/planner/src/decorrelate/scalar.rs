@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 use datafusion::prelude::coalesce;
 use datafusion::scalar::ScalarValue;
 
-use super::attach::{Attach, column};
+use super::found::{Attach, column};
 use super::groups::is_count;
 use super::outer;
 use crate::subqueries::kinds::Joins;

@@ -25,7 +25,7 @@ use super::subquery_of;
 pub fn replacement(part: Expr, filtered: Option<&DFSchema>) -> Result<Transformed<Expr>> {
     match (part, filtered) {
         (Expr::InSubquery(InSubquery { expr, subquery, negated }), Some(input)) => {
-            let value = outer(*expr, input)?;
+            let value = of_outer_row(*expr, input)?;
             let column = first(&subquery.subquery);
             let found =
                 exists(&subquery, binary_expr(value.clone(), Operator::Eq, column.clone()))?;
@@ -41,7 +41,7 @@ pub fn replacement(part: Expr, filtered: Option<&DFSchema>) -> Result<Transforme
 
 /// `value NOT IN (subquery)` where it is only asked whether that is true: no row is equal, or might be.
 pub fn not_in(value: Expr, subquery: &Subquery, input: &DFSchema) -> Result<Expr> {
-    let value = outer(value, input)?;
+    let value = of_outer_row(value, input)?;
     let column = first(&subquery.subquery);
     let equal = binary_expr(value.clone(), Operator::Eq, column.clone());
     exists(subquery, or(equal, or(value.is_null(), column.is_null()))).map(not)
@@ -49,7 +49,7 @@ pub fn not_in(value: Expr, subquery: &Subquery, input: &DFSchema) -> Result<Expr
 
 /// `value IN (subquery)`, likewise: some row is equal.
 pub fn is_in(value: Expr, subquery: &Subquery, input: &DFSchema) -> Result<Expr> {
-    let value = outer(value, input)?;
+    let value = of_outer_row(value, input)?;
     exists(subquery, binary_expr(value, Operator::Eq, first(&subquery.subquery)))
 }
 
@@ -63,7 +63,7 @@ fn exists(subquery: &Subquery, condition: Expr) -> Result<Expr> {
 }
 
 /// An expression over the outer row, as it is written inside of the subquery.
-fn outer(value: Expr, input: &DFSchema) -> Result<Expr> {
+pub fn of_outer_row(value: Expr, input: &DFSchema) -> Result<Expr> {
     value
         .transform_up(|part| match part {
             Expr::Column(column) => {

@@ -138,7 +138,7 @@ fn quantified(
 }
 
 /// `outcome` where something decides; else NULL where something is not known; else the contrary.
-fn decided(
+pub fn decided(
     decides: Expr,
     outcome: bool,
     value: Expr,

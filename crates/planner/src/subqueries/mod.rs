@@ -37,7 +37,7 @@ use datafusion::logical_expr::{
 
 use self::kinds::Joins;
 
-pub use correlated::{check, is_lateral_left_to_datafusion, is_left_to_datafusion};
+pub use correlated::{check, is_lateral_left_to_datafusion, is_left_to_datafusion, of_outer_row};
 
 /// Joins every subquery that is independent of its row.
 pub fn join(plan: LogicalPlan) -> Result<LogicalPlan> {
