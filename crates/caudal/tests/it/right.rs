@@ -145,4 +145,4 @@ macro_rules! files {
 
 files!(subqueries, joins, sets, windows, aggregates, floats, patterns, times, dependencies, names);
 files!(conversions, functions);
-files!(conditions, correlated, literals, orders, positions);
+files!(conditions, correlated, literals, orders, positions, synonyms);

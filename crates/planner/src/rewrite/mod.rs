@@ -8,9 +8,11 @@
 //! - [`functions`]: calls that are refused;
 //! - [`windows`]: `OVER (w ORDER BY x)`, which is based on `w`;
 //! - [`bare_joins`]: `JOIN` without ON or USING;
+//! - [`order_all`]: `ORDER BY ALL`;
 //! - [`positions`]: `ROLLUP (1)`, `DISTINCT ON (1)`;
 //! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
+//! - [`semi_joins`]: `t SEMI JOIN u`;
 //! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;
 //! - [`casts`]: `sum(x), sum(CAST(x AS DOUBLE))`;
 //! - [`recursion`]: recursive queries whose types change on the way, which are refused;
@@ -18,6 +20,7 @@
 //! - [`any_array`]: `x = ANY(array)`;
 //! - [`modulo`]: `mod(a, b)`;
 //! - [`rows`]: `(a, b) = (c, d)`;
+//! - [`synonyms`]: `list(x)`, `a // b`, what other databases call otherwise;
 //! - [`zones`]: TIMESTAMP WITH TIME ZONE.
 
 mod aliases;
@@ -31,11 +34,14 @@ mod from_first;
 mod functions;
 mod modulo;
 mod one_group;
+mod order_all;
 mod positions;
 mod recursion;
 mod relations;
 mod rows;
 mod rows_in;
+mod semi_joins;
+mod synonyms;
 mod using;
 mod windows;
 mod zones;
@@ -62,8 +68,10 @@ pub fn reading(query: &QuerySpec, statement: &mut Statement) -> Result<(), Error
     from_first::rewrite(statement);
     fetch::rewrite(statement);
     rows_in::rewrite(statement);
+    semi_joins::rewrite(statement);
     aliases::check(statement).map_err(refused)?;
     bare_joins::check(statement).map_err(refused)?;
+    order_all::rewrite(statement).map_err(refused)?;
     positions::rewrite(statement).map_err(refused)?;
     functions::check(statement).map_err(refused)?;
     windows::rewrite(statement).map_err(refused)
@@ -84,6 +92,7 @@ impl VisitorMut for Computing {
         any_array::rewrite(expression);
         modulo::rewrite(expression);
         rows::rewrite(expression);
+        synonyms::rewrite(expression);
         zones::rewrite(expression);
         ControlFlow::Continue(())
     }
