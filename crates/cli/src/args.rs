@@ -15,7 +15,7 @@ use crate::commands::man::ManArgs;
 use crate::output::Format;
 use crate::shell::args::ShellArgs;
 
-/// SQL over CSV tables, exact whatever dies.
+/// SQL over files, exact whatever dies.
 ///
 /// Start with `caudal demo`: it generates data for four suites, answers their nineteen questions and
 /// checks every answer.

@@ -1,4 +1,4 @@
-//! `caudal`: SQL over CSV tables, in one process or on a cluster.
+//! `caudal`: SQL over files, in one process or on a cluster.
 //!
 //! stdout is data, stderr is everything else. Exit codes: 0; 1, a query failed; 2, usage or input;
 //! 130, interrupted.

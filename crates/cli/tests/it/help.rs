@@ -11,7 +11,7 @@ pub fn help(args: &[&str]) -> String {
 #[test]
 fn the_program() {
     assert_snapshot!(help(&["--help"]), @"
-    SQL over CSV tables, exact whatever dies.
+    SQL over files, exact whatever dies.
 
     Start with `caudal demo`: it generates data for four suites, answers their nineteen questions and
     checks every answer.
