@@ -134,7 +134,8 @@ fn it_is_what_a_terminal_gets_without_a_command() {
     let Some(terminal) = shell(&place, "caudal") else { return };
     terminal.types("select 'x' as x;").shows("select 'x' as x;");
     assert!(terminal.colors().contains("\u{1b}[34mselect"), "{:?}", terminal.colors());
-    terminal.presses("Enter").shows("│ x │").presses("C-d").shows("[exit 0]");
+    terminal.presses("Enter").shows("│ x │").ends_with(PROMPT);
+    terminal.presses("C-d").shows("[exit 0]");
     let Some(plain) = shell(&place, "NO_COLOR=1 caudal") else { return };
     plain.types("select 'x' as x;").shows("select 'x' as x;");
     assert!(!plain.colors().contains("[34m"), "{:?}", plain.colors());
