@@ -72,7 +72,7 @@ KINDS = [
     Kind("arrow stream, runs", stream(RUNS), lambda path: pa.table({"r": ["x"] * 3 + [None] * 2 + ["z"] * 4})),
     Kind("arrow file, views", file(VIEWS), read_file),
     Kind("arrow file of an old version", file(FLAT, metadata_version=pa.ipc.MetadataVersion.V4), read_file),
-    Kind("arrow stream of an old layout", stream(FLAT, use_legacy_format=True), read_stream, code="CDL-1022", reason="nothing tells what it is, and nobody has written it since 2019"),
+    Kind("arrow stream of an old layout", stream(FLAT, use_legacy_format=True), read_stream, code="CDL-1021", reason="nothing tells what it is, and nobody has written it since 2019"),
     Kind("arrow file, a batch for each row", file(FLAT.slice(0, 200), rows=1), read_file),
     Kind("arrow file without a row", file(RICH.slice(0, 0)), read_file),
     Kind("arrow stream without a row", stream(RICH.slice(0, 0)), read_stream),

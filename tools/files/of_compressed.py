@@ -122,10 +122,10 @@ KINDS = [
     Kind("gzip, a wrong checksum", content(gzip.compress(BYTES)[:-8], bytes(8)), python(gzip.decompress), code="CDL-1040"),
     Kind("bzip2 of several members", content(members(bz2.compress)), python(bz2.decompress)),
     Kind("xz of several members", content(members(lzma.compress)), xz),
-    Kind("lzma of old, which has no magic bytes", content(lzma.compress(BYTES, format=lzma.FORMAT_ALONE)), arrow("gzip"), code="CDL-1022"),
+    Kind("lzma of old, which has no magic bytes", content(lzma.compress(BYTES, format=lzma.FORMAT_ALONE)), arrow("gzip"), code="CDL-1021"),
     Kind("gzip under another name", content(gzip.compress(BYTES), name="t.parquet"), arrow("gzip")),
     Kind("plain CSV under the name of gzip", content(BYTES, name="t.csv.gz"), lambda path: rows_of(pa.OSFile(path))),
-    Kind("zlib without a wrapping that is known", content(zlib.compress(BYTES)), arrow("gzip"), code="CDL-1022", reason="nothing tells what it is"),
+    Kind("zlib without a wrapping that is known", content(zlib.compress(BYTES)), arrow("gzip"), code="CDL-1021", reason="nothing tells what it is"),
     Kind("gzip within gzip", content(gzip.compress(gzip.compress(BYTES))), arrow("gzip"), code="CDL-1021"),
     *(Kind(f"{codec}, an empty table", content(compress(b"id,name\n")), arrow(codec)) for codec, compress in {"gzip": gzip.compress, "bz2": bz2.compress}.items()),
 ]  # fmt: skip

@@ -114,7 +114,7 @@ KINDS = [
     Kind("parquet under another name", by(lambda path: pq.write_table(FLAT, path), name="t.csv"), READ),
     # Mistakes.
     Kind("parquet, cut off", changed(lambda whole: whole[: len(whole) // 2]), READ, code="CDL-1043"),
-    Kind("parquet, its beginning lost", changed(lambda whole: whole[100:]), READ, code="CDL-1022"),
+    Kind("parquet, its beginning lost", changed(lambda whole: whole[100:]), READ, code="CDL-1021"),
     Kind("parquet, only its magic bytes", content(b"PAR1", bytes(4), b"PAR1"), READ, code="CDL-1043"),
     Kind("parquet, a footer that is none", changed(in_footer), READ, code="CDL-1043"),
     Kind("parquet, a footer of a wrong length", changed(lambda whole: whole[:-8] + b"\xff\xff\xff\x7f" + whole[-4:]), READ, code="CDL-1043"),

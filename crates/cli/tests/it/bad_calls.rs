@@ -179,10 +179,10 @@ fn a_manifest_with_a_mistake() {
     --- stderr
     error[CDL-1103]: suite/suite.toml:13: unknown field `heading`, expected one of `name`, `at`, `header`, `type`
     ");
-    assert_snapshot!(with("\"int\"", "\"integer\""), @"
+    assert_snapshot!(with("\"int\"", "\"blob\""), @"
     exit 2
     --- stderr
-    error[CDL-1104]: suite/suite.toml:12: column `id` has unknown type `integer`
+    error[CDL-1104]: suite/suite.toml:12: column `id` has unknown type `blob`
     hint: types are text, int, float, bool, decimal(precision,scale), date and timestamp
     ");
     assert_snapshot!(with("sales.sql", "sale.sql"), @"

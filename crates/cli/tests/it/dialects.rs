@@ -178,7 +178,6 @@ fn files_with_other_columns_are_told() {
     a,b,c
     1,2,
     3,,4
-    --- stderr
     ");
     let ran = place.query("SELECT b FROM t", &["-t", "t=?.csv"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("error[CDL-1004]"), "{ran}");
