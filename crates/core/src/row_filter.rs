@@ -122,33 +122,33 @@ impl Test {
             // Whoever wrote such bounds may have meant anything.
             _ if known.order() == Some(Ordering::Greater) => true,
             Test::OneOf(values) => values.iter().any(|value| {
-                known.from_min(value) != Some(Ordering::Less)
-                    && known.from_max(value) != Some(Ordering::Greater)
+                known.to_least(value) != Some(Ordering::Less)
+                    && known.to_most(value) != Some(Ordering::Greater)
             }),
             Test::Less(value) => {
-                !matches!(known.from_min(value), Some(Ordering::Less | Ordering::Equal))
+                !matches!(known.to_least(value), Some(Ordering::Less | Ordering::Equal))
             }
-            Test::AtMost(value) => known.from_min(value) != Some(Ordering::Less),
+            Test::AtMost(value) => known.to_least(value) != Some(Ordering::Less),
             Test::Greater(value) => {
-                !matches!(known.from_max(value), Some(Ordering::Greater | Ordering::Equal))
+                !matches!(known.to_most(value), Some(Ordering::Greater | Ordering::Equal))
             }
-            Test::AtLeast(value) => known.from_max(value) != Some(Ordering::Greater),
+            Test::AtLeast(value) => known.to_most(value) != Some(Ordering::Greater),
         }
     }
 }
 
 impl Known {
     /// How a value compares with the least.
-    fn from_min(&self, value: &Value) -> Option<Ordering> {
+    fn to_least(&self, value: &Value) -> Option<Ordering> {
         value.compare(self.min.as_ref()?)
     }
 
-    fn from_max(&self, value: &Value) -> Option<Ordering> {
+    fn to_most(&self, value: &Value) -> Option<Ordering> {
         value.compare(self.max.as_ref()?)
     }
 
     fn order(&self) -> Option<Ordering> {
-        self.from_max(self.min.as_ref()?)
+        self.to_most(self.min.as_ref()?)
     }
 }
 

@@ -20,8 +20,8 @@ impl Moto {
     /// Starts one; where it cannot be, the test is noted as skipped.
     pub fn start(test: &str) -> Option<Moto> {
         let server = python(test, "s3", &[MOTO])?.join("bin/moto_server");
-        let address =
-            TcpListener::bind("127.0.0.1:0").expect("loopback works").local_addr().unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let address = free.expect("loopback works");
         let process = Command::new(server)
             .args(["-H", "127.0.0.1", "-p", &address.port().to_string()])
             .stdout(Stdio::null())

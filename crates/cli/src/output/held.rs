@@ -126,7 +126,11 @@ mod tests {
             }
             assert_eq!(held.file.is_some(), batches == 12);
             let mut back = vec![];
-            held.each(|batch| Ok(back.push(batch.clone()))).unwrap();
+            held.each(|batch| {
+                back.push(batch.clone());
+                Ok(())
+            })
+            .unwrap();
             let rows = |batches: &[RecordBatch]| {
                 let schema = batch(0).schema();
                 arrow::compute::concat_batches(&schema, batches).unwrap()

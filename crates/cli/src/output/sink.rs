@@ -29,7 +29,7 @@ struct State {
 
 enum Out {
     Stdout(Box<dyn Write + Send>),
-    File(BufWriter<Packed>),
+    File(Box<BufWriter<Packed>>),
 }
 
 enum Packed {
@@ -51,7 +51,7 @@ impl Sink {
                 Packed::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
             }
         };
-        Ok(Self::of(Out::File(BufWriter::new(packed))))
+        Ok(Self::of(Out::File(Box::new(BufWriter::new(packed)))))
     }
 
     fn of(out: Out) -> Self {

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn seconds_are_the_nearest_float() {
         assert_eq!(in_seconds(86_400_500_000_000), 86_400.5);
-        assert_eq!(in_seconds(15_778_454_400_123_456_789), 15_778_454_400.123_456_789);
+        assert_eq!(in_seconds(15_778_454_400_123_456_789), 15_778_454_400.123_457);
         assert_eq!(in_seconds(-3_786_825_600_000_000_001), -3_786_825_600.0);
     }
 

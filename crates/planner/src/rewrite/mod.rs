@@ -11,7 +11,7 @@
 //! - [`bare_joins`]: `JOIN` without ON or USING;
 //! - [`positions`]: `ROLLUP (1)`, `DISTINCT ON (1)`;
 //! - [`fetch`]: `FETCH FIRST n ROWS ONLY`, which is LIMIT;
-//! - [`counted_rows`]: `count(t.*)`;
+//! - [`counted_rows`], `count(t.*)`;
 //! - [`lengths`]: `CAST(s AS VARCHAR(3))`;
 //! - [`rows_in`]: `(a, b) IN (SELECT x, y ...)`;
 //! - [`using`]: `JOIN ... USING` and `NATURAL JOIN`;

@@ -210,7 +210,7 @@ mod tests {
     fn rows_keep_their_places() {
         let selection = RowSelection::from_consecutive_ranges([2..5, 7..8, 9..12].into_iter(), 20);
         let mut places = places(&selection);
-        assert_eq!(next_places(&mut places, 2), [2..4]);
+        assert_eq!(next_places(&mut places, 2), [Range { start: 2, end: 4 }]);
         assert_eq!(next_places(&mut places, 4), [4..5, 7..8, 9..11]);
         assert_eq!(next_places(&mut places, 9), [Range { start: 11, end: 12 }]);
         assert!(next_places(&mut places, 1).is_empty());

@@ -37,7 +37,10 @@ fn column(kind: usize, numbers: &[Option<i16>]) -> Column {
             let decimals = Decimal128Array::from_iter(ints().map(|n| n.map(i128::from)));
             Arc::new(
                 decimals
-                    .with_precision_and_scale(if numbers.len() % 2 == 0 { 9 } else { 30 }, 2)
+                    .with_precision_and_scale(
+                        if numbers.len().is_multiple_of(2) { 9 } else { 30 },
+                        2,
+                    )
                     .unwrap(),
             )
         }

@@ -105,7 +105,8 @@ fn what_a_server_cannot_do_at_once_is_asked_for_again() {
         let folder = Folder::new();
         read_one(&folder.file("t", &text)).unwrap()
     };
-    let faults: [(&str, fn(usize) -> Fault); 5] = [
+    type AtNth = fn(usize) -> Fault;
+    let faults: [(&str, AtNth); 5] = [
         ("busy", |nth| if nth % 3 != 2 { Fault::Status(503) } else { Fault::None }),
         ("limited", |nth| if nth == 1 { Fault::Status(429) } else { Fault::None }),
         ("cut", |nth| if nth % 3 == 1 { Fault::Cut(100_000) } else { Fault::None }),

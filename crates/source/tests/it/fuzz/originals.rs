@@ -6,6 +6,9 @@ use crate::common::{CODECS, compress, csv};
 use crate::formats::all_types;
 use crate::write;
 
+/// What is done to bytes that have been changed.
+pub type Pack = fn(&mut Rng, Vec<u8>) -> Vec<u8>;
+
 /// Of one target.
 pub struct Originals {
     pub files: Vec<Vec<u8>>,
@@ -13,8 +16,7 @@ pub struct Originals {
     pub tokens: &'static [&'static [u8]],
     /// The bytes at the end of files that have a footer: its length, and what they are known by.
     pub footer_end: Option<usize>,
-    /// Done to what has been changed.
-    pub pack: Option<fn(&mut Rng, Vec<u8>) -> Vec<u8>>,
+    pub pack: Option<Pack>,
 }
 
 impl Originals {
@@ -79,7 +81,8 @@ fn csv_files() -> Vec<Vec<u8>> {
         let row = |n: usize| {
             let text = format!("{quote}a {n}{delimiter} b{quote}");
             let day = format!("2024-01-{:02}", 1 + n % 28);
-            let values = [n.to_string(), text, format!("{}.5", n), day, (n % 2 == 0).to_string()];
+            let values =
+                [n.to_string(), text, format!("{}.5", n), day, n.is_multiple_of(2).to_string()];
             values.join(&delimiter.to_string()) + end
         };
         let names = ["id", "text", "price", "day", "ok"].join(&delimiter.to_string());
@@ -158,7 +161,7 @@ fn json_files() -> Vec<Vec<u8>> {
             "{{\"id\":{n},\"name\":\"n\\u00e9 \\\"{n}\\\"\",\"price\":{}.25,\"ok\":{},\"list\":[{n},null],\
              \"object\":{{\"a\":{n},\"b\":[\"x\",{{\"c\":null}}]}},\"big\":922337203685477580{n}}}",
             n,
-            n % 2 == 0
+            n.is_multiple_of(2)
         )
     };
     let objects = |count: usize| (0..count).map(object).collect::<Vec<_>>();
