@@ -97,7 +97,7 @@ async fn a_query_that_cannot_be_planned_is_refused_and_the_others_are_not() {
     assert!(big.sources.is_empty() && !sums.sources.is_empty() && sums.refused.is_none());
     let refusal = big.refused.as_ref().unwrap();
     assert_eq!(refusal.code, "CDL-2003");
-    assert_eq!(refusal.hint.as_deref(), Some("did you mean \"n\"?"));
+    assert_eq!(refusal.hint.as_deref(), Some("the columns here are n, unused"));
     let excerpt = refusal.excerpt.as_ref().unwrap();
     assert!(excerpt.contains("1 | SELECT m\n  |        ^"), "{excerpt}");
     assert!(reply.tables[0].needed, "by the other");
