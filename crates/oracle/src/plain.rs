@@ -24,6 +24,9 @@ impl Plain {
         for function in caudal_functions::all() {
             context.register_udf(function);
         }
+        // Its own cuts averages of decimals off (docs/datafusion.md).
+        let ours = caudal_functions::checked::aggregates().into_iter();
+        ours.filter(|ours| ours.name() == "avg").for_each(|average| context.register_udaf(average));
         Self { context }
     }
 
