@@ -186,10 +186,11 @@ impl<'a> Apart<'a> {
         let output =
             sessions.args(["sessions", "--gateway", &gateways.join(",")]).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        let session = said.lines().nth(1)?;
-        let fields: Vec<&str> = session.split(',').collect();
-        let is_served = fields[fields.len() - 2].parse::<usize>().is_ok_and(|workers| workers > 0);
-        GATEWAYS.into_iter().find(|name| is_served && fields.last() == Some(name))
+        let names: Vec<&str> = said.lines().next()?.split(',').collect();
+        let fields: Vec<&str> = said.lines().nth(1)?.split(',').collect();
+        let field = |name| fields[names.iter().position(|known| *known == name).unwrap()];
+        let is_served = field("workers").parse::<usize>().is_ok_and(|workers| workers > 0);
+        GATEWAYS.into_iter().find(|name| is_served && field("gateway") == *name)
     }
 
     /// The fault was there: still cut off, the host says so, though perhaps not before the answer is there by another way.
