@@ -48,22 +48,23 @@ pub fn entered<T>(start: impl FnOnce() -> T) -> T {
 }
 
 /// Where the work of a task is done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Place {
     /// On the threads that compute: the task's own have others to answer meanwhile.
     Apart,
-    /// On the task's own, which computes itself: rows stay in the caches of the thread that has read them.
-    Here,
+    /// On the task's own, which computes itself: rows stay in the caches of the thread that has read them. Raised, it
+    /// stops what asks.
+    Here(Stop),
 }
 
 impl Place {
     pub async fn run<T: Send + 'static>(
-        self,
+        &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, JoinError> {
         match self {
             Place::Apart => run(work).await,
-            Place::Here => Ok(work.await),
+            Place::Here(stop) => Ok(Stoppable { stop: stop.clone(), work: Box::pin(work) }.await),
         }
     }
 }
@@ -84,7 +85,7 @@ impl<T> Future for Computation<T> {
 
 impl<T> Drop for Computation<T> {
     fn drop(&mut self) {
-        self.stop.0.store(true, Ordering::Relaxed);
+        self.stop.raise();
         self.task.abort();
     }
 }
@@ -97,6 +98,10 @@ impl Stop {
     /// Of the computation that runs on this thread; one that is never raised where there is none.
     pub fn current() -> Self {
         CURRENT.with_borrow(Clone::clone).unwrap_or_default()
+    }
+
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 
     pub fn is_raised(&self) -> bool {

@@ -13,7 +13,7 @@ use caudal_gateway::Session;
 use caudal_planner::SessionPlan;
 use caudal_protocol::Queues;
 use caudal_runtime::Level;
-use caudal_runtime::compute::{self, Place};
+use caudal_runtime::compute::{self, Place, Stop};
 use caudal_worker::{Counts, Worker};
 
 pub use self::service::InProcess;
@@ -63,7 +63,7 @@ impl Local {
         let outline = Arc::new(plan.outline());
         let session = Session::open(id.clone(), outline, Arc::clone(&broker), threads).await;
         let session = Arc::new(session.map_err(session_error)?);
-        let counts = Arc::new(Counts::default());
+        let (counts, stop) = (Arc::new(Counts::default()), Stop::default());
         let worker = Worker {
             broker,
             engine: Arc::clone(&engine),
@@ -73,12 +73,12 @@ impl Local {
             at_work: Arc::default(),
             durable: None,
             stop: Level::default(),
-            place: Place::Here,
+            place: Place::Here(stop.clone()),
             alone: Arc::default(),
             failed: Arc::default(),
         };
         let working = compute::entered(|| tokio::spawn(worker.run()));
-        let service = InProcess::with_worker(Arc::clone(&session), working);
+        let service = InProcess::with_worker(Arc::clone(&session), working, stop);
         Ok(Self { session, engine, counts, service: Arc::new(service), threads })
     }
 

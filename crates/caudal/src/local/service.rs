@@ -11,6 +11,7 @@ use caudal_core::{Code, Coded, Failure, QueryId, Source, TableId, codes};
 use caudal_gateway::Session;
 use caudal_protocol::TableFragment;
 use caudal_protocol::calls::{ResultWhat, TableRows};
+use caudal_runtime::compute::Stop;
 use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 
@@ -25,6 +26,8 @@ pub struct InProcess {
 struct Worker {
     working: Mutex<JoinHandle<Worked>>,
     abort: AbortHandle,
+    /// Asked by what it computes without an await point.
+    stop: Stop,
 }
 
 type Worked = Result<(), caudal_worker::Error>;
@@ -42,8 +45,8 @@ impl Coded for WorkerLeft {
 
 impl InProcess {
     /// A session that is served by a worker of its own.
-    pub fn with_worker(session: Arc<Session>, working: JoinHandle<Worked>) -> Self {
-        let worker = Worker { abort: working.abort_handle(), working: Mutex::new(working) };
+    pub fn with_worker(session: Arc<Session>, working: JoinHandle<Worked>, stop: Stop) -> Self {
+        let worker = Worker { abort: working.abort_handle(), working: Mutex::new(working), stop };
         Self { worker: Some(worker), ..Self::new(session) }
     }
 
@@ -66,11 +69,16 @@ impl Worker {
         };
         Err(Error::Session(Box::new(error)))
     }
+
+    fn abort(&self) {
+        self.stop.raise();
+        self.abort.abort();
+    }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.abort.abort();
+        self.abort();
     }
 }
 
@@ -123,7 +131,7 @@ impl Service for InProcess {
 
     async fn abort(&self) {
         if let Some(worker) = &self.worker {
-            worker.abort.abort();
+            worker.abort();
         }
     }
 }
