@@ -21,9 +21,9 @@ fn hours_of_work(options: &[&str]) -> (Place, Child) {
     (place, child)
 }
 
-/// Processor time of the program so far, so that it can be met in the middle of its work.
-fn cpu_ticks(child: &Child) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+/// Processor time of a program so far, so that it can be met in the middle of its work.
+pub fn cpu_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(11).unwrap().parse().unwrap()
 }
@@ -45,7 +45,7 @@ fn a_run_ends_at_once_without_partial_results() {
                 && place.list("out").iter().any(|name| name.ends_with(".part"))
         };
         wait_until("it has begun", is_begun);
-        wait_until("it has begun", || cpu_ticks(&child) > 50);
+        wait_until("it has begun", || cpu_ticks(child.id()) > 50);
         let (ran, took) = press_ctrl_c(child);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), "interrupted\n"));
         assert_eq!(place.list("out"), [""; 0]);
@@ -56,7 +56,7 @@ fn a_run_ends_at_once_without_partial_results() {
 #[test]
 fn a_run_to_stdout_ends_at_once_without_a_word() {
     let (_place, child) = hours_of_work(&[]);
-    wait_until("it has begun", || cpu_ticks(&child) > 50);
+    wait_until("it has begun", || cpu_ticks(child.id()) > 50);
     let (ran, took) = press_ctrl_c(child);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""));
     assert!(took < END_MAX, "it took {took:?}");

@@ -3,8 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use caudal_testing::wait_until;
+
+use crate::interrupt::cpu_ticks;
 use crate::place::Place;
 use crate::tmux::Terminal;
 
@@ -86,6 +90,27 @@ fn a_long_query_is_interrupted_and_the_shell_goes_on() {
     prompts(4).presses("C-c");
     prompts(5).types("SELECT nothing").shows("nothing").presses("C-c");
     prompts(6).types("exit").presses("Enter").shows("[exit 0]");
+}
+
+/// A hash join of one key, whose filter takes nothing: minutes without an await point.
+#[test]
+fn what_was_interrupted_computes_no_more() {
+    let rows: String = (0..100_000).map(|n| format!("1,{n}\n")).collect();
+    let place = Place::with("n.csv", format!("k,x\n{rows}"));
+    let Some(terminal) = shell(&place, "caudal shell n.csv") else { return };
+    let sql = "SELECT count(*) FROM n a JOIN n b ON a.k = b.k AND a.x * b.x = -1;";
+    terminal.types(sql).presses("Enter").shows("queries answered: 0 of 1");
+    let pid = terminal.program().unwrap();
+    let ticks_in = |time: Duration| {
+        let before = cpu_ticks(pid);
+        thread::sleep(time);
+        cpu_ticks(pid) - before
+    };
+    wait_until("it computes", || ticks_in(Duration::from_millis(200)) > 5);
+    terminal.presses("C-c").shows("interrupted").ends_with(PROMPT);
+    let pressed = Instant::now();
+    wait_until("it computes no more", || ticks_in(Duration::from_millis(200)) == 0);
+    assert!(pressed.elapsed() < FREE_MAX, "it took {:?}", pressed.elapsed());
 }
 
 #[test]
